@@ -4,9 +4,9 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiFailure } from './api/client.ts'
 import { followChanges } from './api/live.ts'
 import { consoleBase } from './api/place.ts'
+import { isRetried, retryDelay } from './api/retry.ts'
 import { accessToken, goToSignIn } from './api/session.ts'
 import { Look } from './app/look.tsx'
 import { createAppRouter } from './app/routes.tsx'
@@ -66,8 +66,8 @@ const cache = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // A refusal would be repeated, so it is not retried. A server that did not answer may answer soon.
-      retry: (count, error) => error instanceof ApiFailure && error.status === 0 && count < 2,
+      retry: isRetried,
+      retryDelay,
     },
   },
 })

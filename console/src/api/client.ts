@@ -24,16 +24,23 @@ export class ApiFailure extends Error {
   readonly problem: Problem
   readonly correlationId: string | undefined
   readonly path: string
+  /** Seconds after which the server wants to see the request again. */
+  readonly retryAfter: number | undefined
   constructor(
     status: number,
     problem: Problem,
-    request: { readonly correlationId: string | undefined; readonly path: string },
+    request: {
+      readonly correlationId: string | undefined
+      readonly path: string
+      readonly retryAfter?: number | undefined
+    },
   ) {
     super(problem.message)
     this.status = status
     this.problem = problem
     this.correlationId = request.correlationId
     this.path = request.path
+    this.retryAfter = request.retryAfter
   }
 }
 
@@ -118,22 +125,39 @@ export async function download(path: string): Promise<Blob> {
   const id = noteRequest('GET', path, undefined)
   const startedAt = performance.now()
   const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(apiUrl(path), { headers }).catch(() => undefined)
-  const correlationId = response?.headers.get('x-ms-correlation-request-id') ?? undefined
-  const problem = response?.ok === true ? undefined : await problemOf(response)
-  const [status, milliseconds] = [response?.status ?? 0, performance.now() - startedAt]
+  const got = await fetchWhole(apiUrl(path), { headers }, (response) => response.blob()).catch(
+    () => undefined,
+  )
+  const correlationId = got?.headers.get('x-ms-correlation-request-id') ?? undefined
+  const problem = got?.ok === true ? undefined : await problemOf(got)
+  const [status, milliseconds] = [got?.status ?? 0, performance.now() - startedAt]
   noteAnswer(id, { status, milliseconds, correlationId, code: problem?.code })
-  if (response === undefined || problem !== undefined) {
+  if (got === undefined || problem !== undefined) {
     throw new ApiFailure(status, problem ?? noAnswer, { correlationId, path })
   }
-  return response.blob()
+  return got.content
 }
 
-async function problemOf(response: Response | undefined): Promise<Problem> {
-  if (response === undefined) return noAnswer
-  const text = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json') === true
+async function problemOf(got: Whole<Blob> | undefined): Promise<Problem> {
+  if (got === undefined) return noAnswer
+  const text = await got.content.text()
+  const isJson = got.headers.get('content-type')?.includes('json') === true
   return problemIn(isJson ? JSON.parse(text) : text)
+}
+
+interface Whole<T> extends Pick<Response, 'ok' | 'status' | 'headers'> {
+  readonly content: T
+}
+
+/** An answer to its end: a connection may break after the head of the answer, too, which is no answer. */
+async function fetchWhole<T>(
+  url: URL,
+  init: RequestInit,
+  read: (response: Response) => Promise<T>,
+): Promise<Whole<T>> {
+  const response = await fetch(url, init)
+  const { ok, status, headers } = response
+  return { ok, status, headers, content: await read(response) }
 }
 
 /** An answer that is streamed; undefined if there is none now. */
@@ -169,7 +193,7 @@ async function exchange(
 ): Promise<Exchanged> {
   const id = noteRequest(method, path, body)
   const startedAt = performance.now()
-  const response = await fetch(apiUrl(path), {
+  const init = {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -178,13 +202,16 @@ async function exchange(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
-  }).catch((error: unknown) => {
-    if (signal?.aborted === true) throw error
-    const milliseconds = performance.now() - startedAt
-    noteAnswer(id, { status: 0, milliseconds, correlationId: undefined, code: 'NoAnswer' })
-    throw new ApiFailure(0, noAnswer, { correlationId: undefined, path })
-  })
-  const text = await response.text()
+  }
+  const response = await fetchWhole(apiUrl(path), init, (answer) => answer.text()).catch(
+    (error: unknown) => {
+      if (signal?.aborted === true) throw error
+      const milliseconds = performance.now() - startedAt
+      noteAnswer(id, { status: 0, milliseconds, correlationId: undefined, code: 'NoAnswer' })
+      throw new ApiFailure(0, noAnswer, { correlationId: undefined, path })
+    },
+  )
+  const text = response.content
   const isJson = response.headers.get('content-type')?.includes('json') === true
   const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : text
   noteAnswer(id, {
@@ -198,7 +225,11 @@ async function exchange(
 
 function resultOf<T>({ status, body, headers }: Exchanged, path: string): Answer<T> {
   const correlationId = headers.get('x-ms-correlation-request-id') ?? undefined
-  if (status >= 400) throw new ApiFailure(status, problemIn(body), { correlationId, path })
+  if (status >= 400) {
+    // `null` is 0, which is no time to wait.
+    const retryAfter = Number(headers.get('retry-after')) || undefined
+    throw new ApiFailure(status, problemIn(body), { correlationId, path, retryAfter })
+  }
   const link = headers.get(asyncHeader)
   return {
     status,

@@ -336,11 +336,12 @@ export function NotFound() {
   )
 }
 
-export function Crashed({ error, reset }: ErrorComponentProps) {
+/** A file that did not arrive is not fetched again by a page that failed with it, so the page is loaded anew. */
+export function Crashed({ error }: ErrorComponentProps) {
   return (
     <Page title={appTexts.crashed} lead={error instanceof Error ? error.message : String(error)}>
       <div>
-        <Button onClick={reset}>{appTexts.again}</Button>
+        <Button onClick={() => location.reload()}>{appTexts.again}</Button>
       </div>
     </Page>
   )
