@@ -40,6 +40,12 @@ export async function openConsole(
   const browser: Browser = opening.use(await openBrowser())
   const { page } = browser
   page.setDefaultTimeout(waitMilliseconds)
+  // A name that is not read yet is no name: its list would be refused, and the page would say so for a moment.
+  const withoutName: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (pathname.includes('//')) withoutName.push(pathname)
+  })
   await page.setViewportSize(wide)
   await page.goto(`${installation.url}/console`)
   await page.getByRole('textbox', { name: 'Sign-in name' }).fill(person.signInName)
@@ -51,7 +57,9 @@ export async function openConsole(
   opening.move()
   return {
     page,
-    complaints: browser.complaints,
+    get complaints() {
+      return [...browser.complaints, ...withoutName]
+    },
     heading,
     async open(path) {
       await page.goto(`${installation.url}/console${path}`)

@@ -178,6 +178,18 @@ function useRows<T>(
   }
 }
 
+/** What these say of what was shown holds. After any other failure it stays, and is read again. */
+const gone = [401, 403, 404]
+
+/** The failure that is shown instead; null where there is something to show. */
+export function refusalOf(found: {
+  readonly data: unknown
+  readonly error: ApiFailure | null
+}): ApiFailure | null {
+  const { data, error } = found
+  return data === undefined || (error !== null && gone.includes(error.status)) ? error : null
+}
+
 /** A write. After it, the queries that are shown are fetched again. */
 export function useWrite<Input, Result>(run: (input: Input) => Promise<Result>) {
   const cache = useQueryClient()

@@ -23,6 +23,8 @@ export function useSetSearch() {
     const merged = Object.entries({ ...search, ...changes })
     const given = merged.filter(([, value]) => value !== undefined && value !== '')
     const text = new URLSearchParams(given as [string, string][]).toString()
+    // Nothing changes: another entry would make the way back one step longer.
+    if (text === new URLSearchParams(Object.entries(search)).toString()) return
     go(`${path}${text === '' ? '' : `?${text}`}`, how)
   }
 }

@@ -11,7 +11,8 @@ export function useSubscriptions() {
   const all = found.data?.value ?? []
   nameSubscriptions(all)
   const current = all.find(({ subscriptionId }) => subscriptionId === used) ?? all[0]
-  return { all, current, error: found.error, loading: found.isLoading, choose: setUsed }
+  const reload = (): void => void found.refetch()
+  return { all, current, error: found.error, loading: found.isLoading, reload, choose: setUsed }
 }
 
 /** As many groups as one chooses among. Search finds the others. */

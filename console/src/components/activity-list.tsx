@@ -65,14 +65,19 @@ export function ActivityList({
   found,
   empty,
   newSince,
+  quiet = false,
 }: {
   readonly found: Rows<ActivityRecord>
   readonly empty: string
   /** Records younger than this are highlighted once. */
   readonly newSince?: number
+  /** In a card, beside other things. */
+  readonly quiet?: boolean
 }) {
   const styles = useStyles()
-  if (found.error !== null && found.rows.length === 0) return <Refusal failure={found.error} />
+  if (found.error !== null && found.rows.length === 0) {
+    return <Refusal failure={found.error} onRetry={found.reload} quiet={quiet} />
+  }
   if (found.rows.length === 0) {
     return <Text role="status">{found.loading ? appTexts.loading : empty}</Text>
   }
@@ -92,7 +97,10 @@ export function ActivityList({
           </li>
         ))}
       </ol>
-      {found.more && (
+      {found.error !== null && (
+        <Refusal failure={found.error} onRetry={found.reload} quiet={quiet} />
+      )}
+      {found.more && found.error === null && (
         <div className={styles.end}>
           <Button onClick={found.loadMore} disabled={found.loading}>
             {tableTexts.more}

@@ -12,10 +12,12 @@ interface ActivityAsk {
   readonly filter?: string
   /** `false`: new records are not added. */
   readonly live?: boolean
+  /** `false`: nothing is read yet. */
+  readonly enabled?: boolean
 }
 
 export function useRecentActivity(ask: ActivityAsk): Rows<ActivityRecord> {
-  const { scope, hours, top, filter, live = true } = ask
+  const { scope, hours, top, filter, live = true, enabled = true } = ask
   // The beginning stands still while it is looked at, or each look would be another question.
   const [openedAt] = useState(() => Date.now())
   const since = new Date(openedAt - hours * 3_600_000).toISOString()
@@ -26,6 +28,6 @@ export function useRecentActivity(ask: ActivityAsk): Rows<ActivityRecord> {
       path: { scope, eventtypeName: 'management' },
       query: { $filter: conditions.join(' and '), $top: top === undefined ? undefined : `${top}` },
     },
-    { live },
+    { live, enabled },
   )
 }

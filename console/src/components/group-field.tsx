@@ -6,6 +6,7 @@ import { lazy, Suspense, useState } from 'react'
 import { useCall } from '../api/queries.ts'
 import { useGroups } from '../app/subscription.ts'
 import { createGroupTexts, groupFieldTexts } from '../texts/resources.ts'
+import { Refusal } from './refusal.tsx'
 
 const CreateGroup = lazy(async () => ({
   default: (await import('../views/resources/create-group.tsx')).CreateGroup,
@@ -36,7 +37,7 @@ export function GroupField({ group, onGroup }: GroupFieldProps) {
   const [creating, setCreating] = useState(false)
   const names = groups.rows.map(({ name }) => name)
   const isListed = names.some((name) => name.toLowerCase() === group.toLowerCase())
-  const isEmpty = names.length === 0 && !groups.loading
+  const isEmpty = names.length === 0 && !groups.loading && groups.error === null
   return (
     <>
       <Field
@@ -65,6 +66,7 @@ export function GroupField({ group, onGroup }: GroupFieldProps) {
           </div>
         )}
       </Field>
+      {groups.error !== null && <Refusal failure={groups.error} onRetry={groups.reload} />}
       <Suspense>
         {creating && (
           <CreateGroup

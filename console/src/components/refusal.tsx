@@ -42,30 +42,42 @@ const useStyles = makeStyles({
 export function Refusal({
   failure,
   onRetry,
+  quiet = false,
 }: {
   readonly failure: ApiFailure
   readonly onRetry?: () => void
+  /** One of many things of a page, which somebody may not see: said in few words, and explained where somebody wants it. */
+  readonly quiet?: boolean
 }) {
   const styles = useStyles()
-  const [asked, setAsked] = useState(false)
+  const [explained, setExplained] = useState(false)
   const { problem, status, correlationId } = failure
   const { message, details } = partsOf(problem)
   const explainable = status === 403 && correlationId !== undefined
+  const isBrief = quiet && explainable && !explained
   return (
-    <div className={styles.block} role="alert">
+    <div className={styles.block} role={quiet ? 'note' : 'alert'}>
       <MessageBar
-        intent={status === 404 ? 'warning' : 'error'}
+        intent={quiet && status === 403 ? 'info' : status === 404 ? 'warning' : 'error'}
         layout="multiline"
         className={styles.bar}
       >
         <MessageBarBody>
-          <MessageBarTitle>{refusalTexts.title(status)}</MessageBarTitle>
-          {message}{' '}
-          <Text className={styles.soft} size={200} block>
-            {problem.code}
-            {correlationId === undefined ? '' : ` · ${refusalTexts.correlation} ${correlationId}`}
-          </Text>
-          {details.length > 0 && (
+          <MessageBarTitle>
+            {quiet && status === 403 ? refusalTexts.notSeen : refusalTexts.title(status)}
+          </MessageBarTitle>
+          {!isBrief && (
+            <>
+              {message}{' '}
+              <Text className={styles.soft} size={200} block>
+                {problem.code}
+                {correlationId === undefined
+                  ? ''
+                  : ` · ${refusalTexts.correlation} ${correlationId}`}
+              </Text>
+            </>
+          )}
+          {!isBrief && details.length > 0 && (
             <ul className={styles.details}>
               {details.map((one) => (
                 <li key={`${one.target} ${one.message}`}>
@@ -77,13 +89,13 @@ export function Refusal({
           )}
         </MessageBarBody>
         <MessageBarActions>
-          {explainable && !asked && (
-            <Button onClick={() => setAsked(true)}>{refusalTexts.why}</Button>
+          {explainable && !explained && (
+            <Button onClick={() => setExplained(true)}>{refusalTexts.why}</Button>
           )}
           {onRetry !== undefined && <Button onClick={onRetry}>{appTexts.again}</Button>}
         </MessageBarActions>
       </MessageBar>
-      {asked && <Explanation failure={failure} />}
+      {explained && <Explanation failure={failure} />}
     </div>
   )
 }
@@ -106,7 +118,7 @@ function Explanation({ failure }: { readonly failure: ApiFailure }) {
   if (found.error !== null) return <Text>{found.error.message}</Text>
   const { data } = found
   if (data === undefined) return <Text>{appTexts.loading}</Text>
-  const message = `Please give me a role that lists ${data.action} at ${data.scope}. (${failure.correlationId})`
+  const message = refusalTexts.request(data.action, data.scope, failure.correlationId ?? '')
   return (
     <section className={styles.path} aria-label={refusalTexts.whyTitle}>
       <Text as="h2" weight="semibold" block>

@@ -87,6 +87,7 @@ export const refusalTexts = {
         : status === 0
           ? 'The server does not answer'
           : 'The server refused this',
+  notSeen: 'You may not see this',
   taken: 'This name is taken. What has it was not changed.',
   why: 'Why?',
   whyTitle: 'Why this was refused',
@@ -101,6 +102,8 @@ export const refusalTexts = {
     `A role that lists ${action}, from one of these who may assign roles:`,
   askNobody: 'You may not see who assigns roles here. Ask whoever gave you this address.',
   copyAsk: 'Copy a message to them',
+  request: (action: string, scope: string, correlationId: string) =>
+    `Please give me a role that lists ${action} at ${scope}. (${correlationId})`,
 }
 
 export const accountTexts = {

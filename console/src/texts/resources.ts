@@ -14,7 +14,7 @@ export const homeTexts = {
   nothingLately: 'Nothing changed in the last day.',
   cost: 'Spent this month',
   costMore: 'See what it was spent on',
-  noCost: 'You may not read billing, or nothing was spent.',
+  noCost: 'Nothing was spent yet this month.',
   all: 'All of it',
   start: 'Begin here',
   createGroup: 'Create a group',

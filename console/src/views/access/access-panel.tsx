@@ -165,7 +165,7 @@ function AddAssignment({
   readonly roles: readonly Role[]
   readonly onClose: () => void
 }) {
-  const members = useMembers()
+  const { members, error: unread } = useMembers()
   const [who, setWho] = useState('')
   const [role, setRole] = useState('')
   const [condition, setCondition] = useState('')
@@ -227,6 +227,7 @@ function AddAssignment({
           ))}
         </Select>
       </Field>
+      {unread !== null && <Refusal failure={unread} quiet />}
       <ConditionBuilder
         roles={roles}
         members={members}
@@ -258,7 +259,7 @@ function Check({
   readonly roles: { readonly nameOf: (id: string) => string }
 }) {
   const styles = useStyles()
-  const members = useMembers()
+  const { members, error: unread } = useMembers()
   const [who, setWho] = useState('')
   const [action, setAction] = useState(
     `${qualified('Resources')}/subscriptions/resourceGroups/delete`,
@@ -291,6 +292,7 @@ function Check({
           {accessTexts.ask}
         </Button>
       </div>
+      {unread !== null && <Refusal failure={unread} quiet />}
       {check.error !== null && <Refusal failure={check.error} />}
       {found !== undefined && (
         <div role="status" className={styles.answer}>

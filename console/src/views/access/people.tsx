@@ -5,7 +5,7 @@
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { AddRegular } from '@fluentui/react-icons/svg/add'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { send } from '../../api/client.ts'
 import { useListAt, useWrite } from '../../api/queries.ts'
 import { person } from '../../api/session.ts'
@@ -47,11 +47,23 @@ function signsInAs({ signInName, clientId, id }: Member): string {
   return signInName ?? clientId ?? id
 }
 
-export function useMembers(): readonly Member[] {
-  const users = useListAt<Member>('/directory/users')
-  const groups = useListAt<Member>('/directory/groups')
-  const applications = useListAt<Member>('/directory/servicePrincipals')
-  return [...users.rows, ...groups.rows, ...applications.rows]
+/** As many of a kind as one chooses among. */
+const membersMax = 2_000
+
+/** Everybody of the directory, read to the end. */
+export function useMembers() {
+  const kinds = [
+    useListAt<Member>('/directory/users'),
+    useListAt<Member>('/directory/groups'),
+    useListAt<Member>('/directory/servicePrincipals'),
+  ]
+  useEffect(() => {
+    for (const { rows, more, loadMore } of kinds) if (more && rows.length < membersMax) loadMore()
+  })
+  return {
+    members: kinds.flatMap(({ rows }) => rows),
+    error: kinds.find(({ error }) => error !== null)?.error ?? null,
+  }
 }
 
 export function MemberOptions({ members }: { readonly members: readonly Member[] }) {
@@ -293,10 +305,12 @@ function Members({ group }: { readonly group: Member }) {
   const change = useWrite(({ method, id }: { method: 'PUT' | 'DELETE'; id: string }) =>
     send(method, `${path}/${encodeURIComponent(id)}`),
   )
-  const failure = found.error ?? change.error
+  const failure = found.error ?? change.error ?? all.error
   return (
     <Card title={peopleTexts.membersOf(group.displayName)}>
-      {found.rows.length === 0 && !found.loading && <Text>{peopleTexts.noMembers}</Text>}
+      {found.rows.length === 0 && !found.loading && found.error === null && (
+        <Text>{peopleTexts.noMembers}</Text>
+      )}
       <ul className={styles.list}>
         {found.rows.map(({ id, displayName }) => (
           <li key={id} className={styles.line}>
@@ -315,7 +329,7 @@ function Members({ group }: { readonly group: Member }) {
       <div className={styles.bar}>
         <Field label={accessTexts.person}>
           <Select value={who} onChange={(_, { value }) => setWho(value)}>
-            <MemberOptions members={all.filter(({ id }) => id !== group.id)} />
+            <MemberOptions members={all.members.filter(({ id }) => id !== group.id)} />
           </Select>
         </Field>
         <Button

@@ -42,6 +42,7 @@ export function Activity() {
     hours: Number(hours),
     ...(conditions.length === 0 ? {} : { filter: conditions.join(' and ') }),
     live: follow === 'yes',
+    enabled: where === 'all' || subscription !== undefined,
   })
   return (
     <Page title={activityTexts.title} lead={activityTexts.lead}>

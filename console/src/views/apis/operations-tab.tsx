@@ -59,7 +59,9 @@ export function OperationsTab({ id, resource, version }: TabProps) {
   const setSearch = useSetSearch()
   const found = useListAt<Operation>(`${id}/operations`, { 'api-version': version })
   const { serviceUrl } = (resource.properties ?? {}) as { readonly serviceUrl?: string | null }
-  if (found.error !== null) return <Refusal failure={found.error} />
+  if (found.error !== null && found.rows.length === 0) {
+    return <Refusal failure={found.error} onRetry={found.reload} />
+  }
   if (!found.loading && found.rows.length === 0) return <Text>{apiTexts.noOperations}</Text>
   return (
     <ul className={styles.list}>

@@ -8,7 +8,7 @@ import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { download, send } from '../../api/client.ts'
 import { qualified } from '../../api/place.ts'
-import { useGet, useWrite } from '../../api/queries.ts'
+import { refusalOf, useGet, useWrite } from '../../api/queries.ts'
 import { Card, Pairs } from '../../components/card.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { Loading, Page } from '../../components/page.tsx'
@@ -77,10 +77,11 @@ export function DocumentView({
   const changeLine = useLineChanges()
   const print = useWrite(() => download(`${path}/pdfDocument/content`))
   const crumbs = [{ title: businessTexts.kinds[kind], to: back }]
-  if (found.error !== null) {
+  const refused = refusalOf(found)
+  if (refused !== null) {
     return (
       <Page title={businessTexts.title} crumbs={crumbs}>
-        <Refusal failure={found.error} />
+        <Refusal failure={refused} onRetry={() => void found.refetch()} />
       </Page>
     )
   }
@@ -221,6 +222,12 @@ export function DocumentView({
             </Button>
             {write.isPending && <Text role="status">{businessTexts.saving}</Text>}
           </div>
+        )}
+        {lines.error !== null && (
+          <Refusal failure={lines.error} onRetry={() => void lines.refetch()} />
+        )}
+        {items.error !== null && (
+          <Refusal failure={items.error} onRetry={() => void items.refetch()} />
         )}
         {write.error !== null && <Refusal failure={write.error} />}
       </Card>

@@ -3,7 +3,7 @@
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { call } from '../../api/client.ts'
 import { readId } from '../../api/ids.ts'
-import { useCall, useWrite } from '../../api/queries.ts'
+import { refusalOf, useCall, useWrite } from '../../api/queries.ts'
 import { Card, CardGrid, Pairs } from '../../components/card.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { momentText, State } from '../../components/state.tsx'
@@ -33,7 +33,9 @@ export function ContainersTab({ id }: TabProps) {
   const path = { subscriptionId, resourceGroupName: group, containerGroupName: name }
   const found = useCall('getContainerGroup', { path }, { every: lookEvery })
   const act = useWrite((action: (typeof actions)[number]) => call(operationOf[action], { path }))
-  if (found.error !== null) return <Refusal failure={found.error} />
+  const refused = refusalOf(found)
+  // A look that fails later must not end a shell that is open below.
+  if (refused !== null) return <Refusal failure={refused} onRetry={() => void found.refetch()} />
   const containers = found.data?.properties.containers ?? []
   return (
     <>

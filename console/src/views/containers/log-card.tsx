@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { type ApiFailure, call } from '../../api/client.ts'
 import { paceOf } from '../../api/pace.ts'
+import { refusalOf } from '../../api/queries.ts'
 import { Card } from '../../components/card.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { containerTexts } from '../../texts/work.ts'
@@ -75,6 +76,7 @@ export function LogCard({
   const [filter, setFilter] = useState('')
   const box = useRef<HTMLPreElement>(null)
   const found = useLog(path, chosen, follow)
+  const refused = refusalOf(found)
   const shown = found.data === undefined ? '' : textOf(found.data, filter, times)
   // biome-ignore lint/correctness/useExhaustiveDependencies: what came is shown
   useEffect(() => {
@@ -109,8 +111,8 @@ export function LogCard({
       {found.data?.leftOut === true && (
         <Text size={200}>{containerTexts.linesLeftOut(keptMax)}</Text>
       )}
-      {found.error !== null ? (
-        <Refusal failure={found.error} />
+      {refused !== null ? (
+        <Refusal failure={refused} onRetry={() => void found.refetch()} />
       ) : (
         <pre
           ref={box}

@@ -2,7 +2,7 @@
 
 import { Text } from '@fluentui/react-components'
 import type { AnswerOf } from '../../api/client.ts'
-import { type ItemOf, useCall, useList } from '../../api/queries.ts'
+import { type ItemOf, refusalOf, useCall, useList } from '../../api/queries.ts'
 import { Card } from '../../components/card.tsx'
 import { type Line, Lines } from '../../components/lines.tsx'
 import { Loading } from '../../components/page.tsx'
@@ -20,8 +20,10 @@ type Metric = AnswerOf<'listMetrics'>['value'][number]
 export function MetricsTab({ id }: TabProps) {
   const path = { scope: id }
   const found = useList('listMetricDefinitions', { path })
-  if (found.error !== null) return <Refusal failure={found.error} />
-  if (found.loading) return <Loading />
+  if (found.error !== null && found.rows.length === 0) {
+    return <Refusal failure={found.error} onRetry={found.reload} />
+  }
+  if (found.loading && found.rows.length === 0) return <Loading />
   if (found.rows.length === 0) return <Text>{metricTexts.notMeasured}</Text>
   return <Metrics id={id} definitions={found.rows} />
 }
@@ -41,7 +43,8 @@ function Metrics({
     ...(dimension === undefined ? {} : { $filter: `${dimension} eq '*'` }),
   }
   const found = useCall('listMetrics', { path: { scope: id }, query }, { every: minute })
-  if (found.error !== null) return <Refusal failure={found.error} />
+  const refused = refusalOf(found)
+  if (refused !== null) return <Refusal failure={refused} onRetry={() => void found.refetch()} />
   if (found.data === undefined) return <Loading />
   const [from = 0, until = 0] = found.data.timespan.split('/').map((one) => Date.parse(one))
   return (

@@ -8,6 +8,7 @@ import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useGroups } from '../../app/subscription.ts'
 import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
 import { Page } from '../../components/page.tsx'
+import { Refusal } from '../../components/refusal.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { deploymentTexts } from '../../texts/work.ts'
 import { outcomeColumns } from './outcome-columns.tsx'
@@ -41,7 +42,7 @@ export function Deployments() {
   const found = useList(
     'listDeployments',
     { path: { scope: groupId(subscriptionId, chosen ?? '') } },
-    { enabled: chosen !== undefined },
+    { enabled: chosen !== undefined && subscriptionId !== '' },
   )
   return (
     <Page
@@ -64,6 +65,7 @@ export function Deployments() {
           ))}
         </Select>
       </Field>
+      {groups.error !== null && <Refusal failure={groups.error} onRetry={groups.reload} />}
       <Table
         {...found}
         label={deploymentTexts.title}

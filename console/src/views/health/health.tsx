@@ -4,7 +4,7 @@ import { Field, makeStyles, Select, Text, tokens } from '@fluentui/react-compone
 import { useState } from 'react'
 import { shortId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { type Envelope, useGet, useListAt } from '../../api/queries.ts'
+import { type Envelope, refusalOf, useGet, useListAt } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
@@ -196,10 +196,11 @@ function OneEvent({ path, where }: { readonly path: string; readonly where: stri
   const crumbs = [
     { title: healthTexts.backToAll, to: `/health${where === 'all' ? '?where=all' : ''}` },
   ]
-  if (found.error !== null) {
+  const refused = refusalOf(found)
+  if (refused !== null) {
     return (
       <Page title={healthTexts.title} crumbs={crumbs}>
-        <Refusal failure={found.error} />
+        <Refusal failure={refused} onRetry={() => void found.refetch()} />
       </Page>
     )
   }
@@ -255,7 +256,8 @@ function OneEvent({ path, where }: { readonly path: string; readonly where: stri
         </ol>
       </Card>
       <Card title={healthTexts.resources}>
-        {resources.rows.length === 0 && !resources.loading && (
+        {resources.error !== null && <Refusal failure={resources.error} quiet />}
+        {resources.rows.length === 0 && !resources.loading && resources.error === null && (
           <Text>{healthTexts.noResources}</Text>
         )}
         <ul className={styles.list}>

@@ -33,11 +33,11 @@ export interface ListedResource extends Envelope {
 
 export function Home() {
   const styles = useStyles()
-  const { all, current, error, loading } = useSubscriptions()
+  const { all, current, error, loading, reload } = useSubscriptions()
   if (error !== null) {
     return (
       <Page title={homeTexts.title}>
-        <Refusal failure={error} />
+        <Refusal failure={error} onRetry={reload} />
       </Page>
     )
   }
@@ -86,9 +86,12 @@ function OutOfOrder({ subscriptionId }: { readonly subscriptionId: string }) {
     ...groups.rows.map((one) => ({ ...one, provisioningState: one.properties.provisioningState })),
     ...found.rows,
   ]
+  const failure = found.error ?? groups.error
+  const loading = (found.loading || groups.loading) && states.length === 0
   const rows = states.filter(({ provisioningState: state }) => isBad(state))
+  const deployments = useRunningDeployments(subscriptionId)
   const running = [
-    ...useRunningDeployments(subscriptionId),
+    ...deployments.rows,
     ...states.filter(
       ({ provisioningState: state }) =>
         state !== undefined && !isBad(state) && !['Succeeded', 'Canceled'].includes(state),
@@ -97,31 +100,44 @@ function OutOfOrder({ subscriptionId }: { readonly subscriptionId: string }) {
   return (
     <>
       <Card title={homeTexts.outOfOrder}>
-        {rows.length > 0 ? (
-          <Listed rows={rows} />
-        ) : (
-          <Text>{found.more ? homeTexts.fineSoFar(found.rows.length) : homeTexts.allFine}</Text>
+        {rows.length > 0 && <Listed rows={rows} />}
+        {failure !== null && <Refusal failure={failure} quiet />}
+        {rows.length === 0 && failure === null && (
+          <Text>
+            {loading
+              ? appTexts.loading
+              : found.more
+                ? homeTexts.fineSoFar(found.rows.length)
+                : homeTexts.allFine}
+          </Text>
         )}
       </Card>
       <Card title={homeTexts.running}>
-        {running.length === 0 ? <Text>{homeTexts.nothingRuns}</Text> : <Listed rows={running} />}
+        {running.length > 0 && <Listed rows={running} />}
+        {deployments.error !== null && <Refusal failure={deployments.error} quiet />}
+        {running.length === 0 && failure === null && deployments.error === null && (
+          <Text>{loading || deployments.loading ? appTexts.loading : homeTexts.nothingRuns}</Text>
+        )}
       </Card>
     </>
   )
 }
 
 /** No list has the deployments of all groups. The audit trail says which of this day were accepted and have not ended. */
-function useRunningDeployments(subscriptionId: string): readonly ListedResource[] {
+function useRunningDeployments(
+  subscriptionId: string,
+): Pick<Rows<ListedResource>, 'rows' | 'error' | 'loading'> {
   const written = `operationName eq ${quoted(qualified('Resources/deployments/write'))}`
   const scope = `/subscriptions/${subscriptionId}`
-  const { rows } = useRecentActivity({ scope, hours: 24, top: 100, filter: written })
+  const found = useRecentActivity({ scope, hours: 24, top: 100, filter: written })
   const latest = new Map<string, string>()
-  for (const { resourceId, status } of rows) {
+  for (const { resourceId, status } of found.rows) {
     if (resourceId !== undefined && !latest.has(resourceId)) latest.set(resourceId, status.value)
   }
-  return [...latest]
+  const rows = [...latest]
     .filter(([, status]) => status === 'Accepted')
     .map(([id]) => ({ id, name: readId(id).name, type: '', provisioningState: 'Running' }))
+  return { rows, error: found.error, loading: found.loading }
 }
 
 function Listed({ rows }: { readonly rows: readonly ListedResource[] }) {
@@ -140,11 +156,13 @@ function Listed({ rows }: { readonly rows: readonly ListedResource[] }) {
 }
 
 function Cost() {
-  const { rows, loading, more } = useMonth(thisMonth())
+  const { rows, loading, more, error } = useMonth(thisMonth())
   const spent = sumByCurrency(rows).map(moneyText)
   return (
     <Card title={homeTexts.cost}>
-      {spent.length === 0 ? (
+      {error !== null ? (
+        <Refusal failure={error} quiet />
+      ) : spent.length === 0 ? (
         <Text>{loading ? appTexts.loading : homeTexts.noCost}</Text>
       ) : (
         spent.map((text) => (
@@ -165,6 +183,7 @@ function Lately({ subscriptionId }: { readonly subscriptionId: string }) {
     <Card title={homeTexts.lately}>
       <ActivityList
         found={{ ...found, rows: found.rows.slice(0, 8), more: false }}
+        quiet
         empty={homeTexts.nothingLately}
       />
       <AppLink to="/activity">{homeTexts.all}</AppLink>

@@ -15,7 +15,7 @@ import {
 import { useEffect, useRef, useState } from 'react'
 import { type AnswerOf, call } from '../../api/client.ts'
 import { readId } from '../../api/ids.ts'
-import { useCall, useWrite } from '../../api/queries.ts'
+import { refusalOf, useCall, useWrite } from '../../api/queries.ts'
 import { Card, CardGrid, Pairs } from '../../components/card.tsx'
 import { type Line, Lines } from '../../components/lines.tsx'
 import { Refusal } from '../../components/refusal.tsx'
@@ -69,7 +69,8 @@ export function MigrationTab({ id }: TabProps) {
   const samples = useSamples(found.data, progress.data?.databases ?? [], progress.dataUpdatedAt)
   const hasEnded = found.data === undefined ? false : statusOf(found.data).ended
   useEffect(() => setEnded(hasEnded), [hasEnded])
-  if (found.error !== null) return <Refusal failure={found.error} />
+  const refused = refusalOf(found)
+  if (refused !== null) return <Refusal failure={refused} onRetry={() => void found.refetch()} />
   if (found.data === undefined) return null
   const status = statusOf(found.data)
   const { properties } = found.data

@@ -1,7 +1,7 @@
 /** The result of a migration by database and table. It stays after the migration has ended. */
 
 import { makeStyles, Text, tokens } from '@fluentui/react-components'
-import { useCall } from '../../api/queries.ts'
+import { refusalOf, useCall } from '../../api/queries.ts'
 import { Card, Pairs } from '../../components/card.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { sizeText, spanText } from '../../components/sizes.ts'
@@ -23,7 +23,8 @@ export function ReportCard({
   readonly every: number | false
 }) {
   const found = useCall('getMigrationReport', { path }, { every })
-  if (found.error !== null) return <Refusal failure={found.error} />
+  const refused = refusalOf(found)
+  if (refused !== null) return <Refusal failure={refused} onRetry={() => void found.refetch()} />
   return (
     <>
       {(found.data?.databases ?? []).map((database) => (

@@ -31,7 +31,9 @@ export function HealthTab({ id }: TabProps) {
     { path },
     { every: lookEvery },
   )
-  if (found.error !== null) return <Refusal failure={found.error} />
+  if (found.error !== null && found.rows.length === 0) {
+    return <Refusal failure={found.error} onRetry={found.reload} />
+  }
   if (found.loading && found.rows.length === 0) return <Loading />
   const [now, ...before] = found.rows
   if (now === undefined) return <Text>{resourceHealthTexts.none}</Text>

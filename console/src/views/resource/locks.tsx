@@ -27,7 +27,9 @@ export function Locks({ id }: TabProps) {
   const remove = useWrite((lock: Lock) =>
     call('deleteLock', { path: { scope: scopeOf(lock), lockName: lock.name } }),
   )
-  if (found.error !== null) return <Refusal failure={found.error} />
+  if (found.error !== null && found.rows.length === 0) {
+    return <Refusal failure={found.error} onRetry={found.reload} />
+  }
   return (
     <Card title={resourceTexts.tabs.locks}>
       {found.rows.length === 0 && !found.loading && <Text>{resourceTexts.noLocks}</Text>}

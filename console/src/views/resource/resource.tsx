@@ -6,7 +6,7 @@ import { useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { parentsOf, readId, scopesAbove, shortId } from '../../api/ids.ts'
 import { plainType } from '../../api/place.ts'
-import { useGet } from '../../api/queries.ts'
+import { refusalOf, useGet } from '../../api/queries.ts'
 import { useVersions } from '../../api/versions.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { NotFound } from '../../app/frame.tsx'
@@ -203,6 +203,7 @@ function ResourcePage({ id }: { readonly id: string }) {
     { enabled: version !== '', untilEnded: true },
   )
   const resource = found.data
+  const refused = refusalOf(found)
   const Shown = (shown.find(({ value }) => value === view) ?? shown[0])?.view
   const { type } = readId(id)
   // Their names are shown above, once they are here.
@@ -245,8 +246,8 @@ function ResourcePage({ id }: { readonly id: string }) {
         </>
       }
     >
-      {found.error !== null && (resource === undefined || gone.includes(found.error.status)) ? (
-        <Refusal failure={found.error} onRetry={() => void found.refetch()} />
+      {refused !== null ? (
+        <Refusal failure={refused} onRetry={() => void found.refetch()} />
       ) : resource === undefined || Shown === undefined ? (
         <Loading />
       ) : (
@@ -281,9 +282,6 @@ function ResourcePage({ id }: { readonly id: string }) {
     </Page>
   )
 }
-
-/** What these say of a resource holds. After any other failure, what was read is shown, and asked for again. */
-const gone = [401, 403, 404]
 
 function stateOf(resource: AnyResource | undefined): string | undefined {
   const state = resource?.properties?.['provisioningState'] ?? resource?.state

@@ -10,6 +10,7 @@ import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card, CardGrid } from '../../components/card.tsx'
 import { moneyText, sumByCurrency, thisMonth, useMonth } from '../../components/money.ts'
 import { usePrincipalNames } from '../../components/principals.ts'
+import { Refusal } from '../../components/refusal.tsx'
 import { State } from '../../components/state.tsx'
 import { appTexts } from '../../texts/app.ts'
 import { subscriptionTexts } from '../../texts/resources.ts'
@@ -44,13 +45,11 @@ function Groups({ id }: { readonly id: string }) {
   const { rows, more, loading, error } = useList('listGroups', { path: { subscriptionId } })
   return (
     <Card title={subscriptionTexts.groups}>
-      <Text>
-        {error !== null
-          ? error.message
-          : loading
-            ? appTexts.loading
-            : subscriptionTexts.count(rows.length, more)}
-      </Text>
+      {error !== null ? (
+        <Refusal failure={error} quiet />
+      ) : (
+        <Text>{loading ? appTexts.loading : subscriptionTexts.count(rows.length, more)}</Text>
+      )}
       <ul className={styles.list}>
         {rows.slice(0, shownMax).map(({ name, properties }) => (
           <li key={name} className={styles.line}>
@@ -88,7 +87,7 @@ function Cost({ id }: { readonly id: string }) {
   return (
     <Card title={subscriptionTexts.cost}>
       {refused !== null ? (
-        <Text>{refused.message}</Text>
+        <Refusal failure={refused} quiet />
       ) : spent.length === 0 ? (
         <Text>{loading || paying.isLoading ? appTexts.loading : subscriptionTexts.noCost}</Text>
       ) : (
@@ -113,7 +112,7 @@ function Access({ id }: { readonly id: string }) {
   const names = usePrincipalNames(shown.map(({ properties }) => properties.principalId))
   return (
     <Card title={subscriptionTexts.access}>
-      {error !== null && <Text>{error.message}</Text>}
+      {error !== null && <Refusal failure={error} quiet />}
       {error === null && rows.length === 0 && (
         <Text>{loading ? appTexts.loading : subscriptionTexts.noAccess}</Text>
       )}
@@ -141,6 +140,7 @@ function Lately({ id }: { readonly id: string }) {
     <Card title={subscriptionTexts.lately}>
       <ActivityList
         found={{ ...found, rows: found.rows.slice(0, shownMax), more: false }}
+        quiet
         empty={subscriptionTexts.nothingLately}
       />
       <AppLink to={resourcePath(id, 'activity')}>{subscriptionTexts.allActivity}</AppLink>

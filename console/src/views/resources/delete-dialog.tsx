@@ -8,6 +8,7 @@ import { plainType } from '../../api/place.ts'
 import { useList, useWrite } from '../../api/queries.ts'
 import { versionsOf } from '../../api/versions.ts'
 import { FormDialog } from '../../components/form-dialog.tsx'
+import { Refusal } from '../../components/refusal.tsx'
 import { resourcesTexts } from '../../texts/resources.ts'
 
 const useStyles = makeStyles({
@@ -70,7 +71,8 @@ function Content({ id }: { readonly id: string }) {
   const styles = useStyles()
   const { subscriptionId = '', group = '' } = readId(id)
   const path = { subscriptionId, resourceGroupName: group }
-  const { rows, more } = useList('listGroupResources', { path })
+  const { rows, more, error } = useList('listGroupResources', { path })
+  if (error !== null) return <Refusal failure={error} quiet />
   if (rows.length === 0) return null
   const rest = rows.length - shownMax
   return (

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { type Answer, call, send } from '../../api/client.ts'
 import { groupId, readId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { type Envelope, useList, useWrite } from '../../api/queries.ts'
+import { type Envelope, type Rows, useList, useWrite } from '../../api/queries.ts'
 import { useGroups, useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
 import { Card, CardGrid } from '../../components/card.tsx'
@@ -13,6 +13,7 @@ import { FormDialog } from '../../components/form-dialog.tsx'
 import { Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { State } from '../../components/state.tsx'
+import { appTexts } from '../../texts/app.ts'
 import { sharingTexts } from '../../texts/sharing.ts'
 
 const version = { 'api-version': '2021-08-01' }
@@ -203,7 +204,8 @@ function Account({ id }: { readonly id: string }) {
             text: one.properties.description ?? '',
             state: one.properties.provisioningState,
           }))}
-          empty={shares.loading ? '' : sharingTexts.noShares}
+          found={shares}
+          empty={sharingTexts.noShares}
         />
       </Card>
       <Card title={`${sharingTexts.taken}: ${group} / ${name}`}>
@@ -213,7 +215,8 @@ function Account({ id }: { readonly id: string }) {
             text: '',
             state: one.properties.shareSubscriptionStatus,
           }))}
-          empty={taken.loading ? '' : sharingTexts.noTaken}
+          found={taken}
+          empty={sharingTexts.noTaken}
         />
       </Card>
     </CardGrid>
@@ -222,13 +225,21 @@ function Account({ id }: { readonly id: string }) {
 
 function Listed({
   rows,
+  found,
   empty,
 }: {
   readonly rows: readonly { readonly id: string; readonly text: string; readonly state: string }[]
+  readonly found: Pick<Rows<unknown>, 'error' | 'loading' | 'reload'>
   readonly empty: string
 }) {
   const styles = useStyles()
-  if (rows.length === 0) return <Text>{empty}</Text>
+  if (rows.length === 0) {
+    return found.error === null ? (
+      <Text>{found.loading ? appTexts.loading : empty}</Text>
+    ) : (
+      <Refusal failure={found.error} onRetry={found.reload} quiet />
+    )
+  }
   return (
     <ul className={styles.list}>
       {rows.map(({ id, text, state }) => (

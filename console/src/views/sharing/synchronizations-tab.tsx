@@ -4,7 +4,7 @@ import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { useEffect, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { readId } from '../../api/ids.ts'
-import { type Envelope, useCall, useListAt, useWrite } from '../../api/queries.ts'
+import { type Envelope, refusalOf, useCall, useListAt, useWrite } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { Card, CardGrid } from '../../components/card.tsx'
 import { Refusal } from '../../components/refusal.tsx'
@@ -134,7 +134,8 @@ function Details({
 }) {
   const styles = useStyles()
   const found = useCall('listSynchronizationDetails', { path, body: { synchronizationId: run } })
-  if (found.error !== null) return <Refusal failure={found.error} />
+  const refused = refusalOf(found)
+  if (refused !== null) return <Refusal failure={refused} onRetry={() => void found.refetch()} />
   return (
     <Card title={sharingTexts.detailsTitle}>
       <ul className={styles.list}>

@@ -74,7 +74,7 @@ export function CreateResource() {
           </Select>
         </Field>
       </div>
-      {group !== '' && !isMissing && type !== '' && (
+      {subscriptionId !== '' && group !== '' && !isMissing && type !== '' && (
         <OfType key={`${group} ${type}`} scope={groupId(subscriptionId, group)} type={type} />
       )}
     </Page>
