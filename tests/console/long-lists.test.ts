@@ -2,7 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Order, type Sorted, sortRows } from '../../console/src/components/sorted-rows.ts'
+import {
+  type Order,
+  type Sorted,
+  sortRows,
+  sortStep,
+  stepRows,
+} from '../../console/src/components/sorted-rows.ts'
 import {
   findByTitle,
   type Level,
@@ -165,6 +171,31 @@ test('sorted rows of pages that arrive are those of one sort; few texts are comp
   // Rows that were read again, or another order, are sorted whole.
   const other = ['9', ...many.slice(1)]
   assert.deepEqual(sortRows(other, order, after).sorted, sortRows(other, order, undefined).sorted)
+})
+
+test('a long list is sorted in steps, none of which looks at more than its own rows and their places', () => {
+  let reads = 0
+  const order: Order<string> = {
+    textOf(row) {
+      reads += 1
+      return row
+    },
+    down: true,
+  }
+  const rows = Array.from({ length: 20_500 }, (_, index) => `${(index * 7919) % 20_500}`)
+  let before: Sorted<string> | undefined
+  let steps = 0
+  do {
+    reads = 0
+    before = sortStep(rows, order, before)
+    steps += 1
+    // Each sorted among the others of the step, and looked for among at most 20,500.
+    assert.ok(reads <= 2 * stepRows * (10 + 15), `${reads} texts were read`)
+  } while (before.rows.length < rows.length)
+  assert.equal(steps, Math.ceil(rows.length / stepRows))
+  assert.deepEqual(before.sorted, sortRows(rows, order, undefined).sorted)
+  // Another order begins anew, with the first rows.
+  assert.equal(sortStep(rows, { ...order, down: false }, before).rows.length, stepRows)
 })
 
 test('a list that was read again is sorted anew, also where its ends are the same', () => {

@@ -1,6 +1,7 @@
 /**
  * Rows in the order of a text. Rows that were added at the end are put in their places: sorting all of a long list
- * again for each page that arrives would stop the page while one scrolls.
+ * again for each page that arrives would stop the page while one scrolls. For the same reason a long list is sorted in
+ * steps, between which the page answers.
  */
 
 export interface Order<T> {
@@ -29,6 +30,20 @@ export function sortRows<T>(
   const added = rows.slice(kept?.rows.length ?? 0).sort(compare)
   const sorted = kept === undefined ? added : merge(kept.sorted, added, compare)
   return { rows, textOf, down, sorted }
+}
+
+/** Rows that are put in their places in one step: some ten milliseconds of a slow machine. */
+export const stepRows = 1_000
+
+/** The same for a part of the rows: those of the earlier result, and one step more. */
+export function sortStep<T>(
+  rows: readonly T[],
+  order: Order<T>,
+  before: Sorted<T> | undefined,
+): Sorted<T> {
+  const isSame = before?.textOf === order.textOf && before.down === order.down
+  const known = isSame && isBeginning(before.rows, rows) ? before.rows.length : 0
+  return sortRows(rows.slice(0, known + stepRows), order, before)
 }
 
 /** A page that arrives leaves the rows before it as they are; a list that was read again may have others anywhere. */

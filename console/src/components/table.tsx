@@ -22,14 +22,14 @@ import { ArrowDownloadRegular } from '@fluentui/react-icons/svg/arrow-download'
 import { ArrowUpRegular } from '@fluentui/react-icons/svg/arrow-up'
 import { ColumnTripleEditRegular } from '@fluentui/react-icons/svg/column-triple-edit'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { changedJustNow } from '../api/live.ts'
 import type { Rows } from '../api/queries.ts'
 import { columnsOf, useOwnPreference } from '../app/preferences.ts'
 import { appTexts, tableTexts } from '../texts/app.ts'
 import { Refusal } from './refusal.tsx'
 import { saveFile } from './save-file.ts'
-import { type Sorted, sortRows } from './sorted-rows.ts'
+import { type Sorted, sortStep } from './sorted-rows.ts'
 
 export interface Column<T> {
   readonly id: string
@@ -158,7 +158,7 @@ export function Table<T>(props: TableProps<T>) {
   const [ownSort, setOwnSort] = useState<Sort>()
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const shown = columns.filter(({ id }) => !hidden.split(' ').includes(id))
-  const sorted = useSorted(rows, columns, ownSort)
+  const { sorted, isWhole } = useSorted(rows, columns, ownSort)
   const sort = ownSort ?? sortOf(columns, order)
   if (error !== null && rows.length === 0) return <Refusal failure={error} onRetry={reload} />
   // A long list is looked through only while something is chosen in it.
@@ -168,7 +168,7 @@ export function Table<T>(props: TableProps<T>) {
       <div className={styles.bar}>
         <Text size={200} role="status">
           {loading && rows.length === 0 ? appTexts.loading : tableTexts.rows(rows.length, more)}
-          {more && ownSort !== undefined && tableTexts.sortedSoFar}
+          {!isWhole ? tableTexts.sorting : more && ownSort !== undefined && tableTexts.sortedSoFar}
         </Text>
         {chosen.length > 0 && selection?.actions(chosen, () => setPicked(new Set()))}
         <span className={styles.grow} />
@@ -381,15 +381,28 @@ function useSorted<T>(
   rows: readonly T[],
   columns: readonly Column<T>[],
   sort: Sort | undefined,
-): readonly T[] {
+): { readonly sorted: readonly T[]; readonly isWhole: boolean } {
   const before = useRef<Sorted<T>>(undefined)
+  const whole = useRef<Pick<Sorted<T>, 'rows' | 'sorted'>>(undefined)
+  const [step, nextStep] = useReducer((count: number) => count + 1, 0)
   const textOf = columns.find(({ id }) => id === sort?.id)?.text
   const down = sort?.down === true
-  return useMemo(() => {
-    if (textOf === undefined) return rows
-    before.current = sortRows(rows, { textOf, down }, before.current)
-    return before.current.sorted
-  }, [rows, textOf, down])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step goes on where the one before it ended
+  const found = useMemo(() => {
+    if (textOf === undefined) return { sorted: rows, isWhole: true }
+    before.current = sortStep(rows, { textOf, down }, before.current)
+    const isWhole = before.current.rows.length === rows.length
+    if (isWhole) whole.current = { rows, sorted: before.current.sorted }
+    // Until the new order is there, the rows stand as they stood.
+    const sorted = whole.current?.rows === rows ? whole.current.sorted : rows
+    return { sorted, isWhole }
+  }, [rows, textOf, down, step])
+  useEffect(() => {
+    if (found.isWhole) return
+    const timer = setTimeout(nextStep)
+    return () => clearTimeout(timer)
+  }, [found])
+  return found
 }
 
 function saveCsv<T>(name: string, columns: readonly Column<T>[], rows: readonly T[]): void {

@@ -67,6 +67,7 @@ export const tableTexts = {
   rows: (count: number, more: boolean) =>
     `${count.toLocaleString()}${more ? ' or more' : ''} ${count === 1 && !more ? 'row' : 'rows'}`,
   sortedSoFar: ', sorted as far as they were read',
+  sorting: ', being sorted',
   csv: 'Save as CSV',
   columns: 'Columns',
   more: 'Load more',
