@@ -5,8 +5,22 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 
-type Client = typeof import('../../console/src/api/client.ts')
-type Retry = typeof import('../../console/src/api/retry.ts')
+/** What is used of modules that belong to a page, whose types are not those of a test. */
+interface Failure extends Error {
+  readonly status: number
+  readonly problem: { readonly code: string }
+}
+interface Client {
+  readonly ApiFailure: new () => Failure
+  send(method: string, path: string): Promise<unknown>
+  download(path: string): Promise<unknown>
+}
+interface Retry {
+  isRetried(failures: number, error: Error): boolean
+  retryDelay(failures: number, error: Error): number
+}
+
+const sources = new URL('../../console/src/api/', import.meta.url)
 
 /** How the API answers; signing in works always. */
 let answer: RequestListener
@@ -31,8 +45,8 @@ before(async () => {
   const baseURI = `http://127.0.0.1:${port}/console/`
   // What the modules read of the page that they belong to.
   Object.assign(globalThis, { document: { baseURI, documentElement: { dataset: {} } } })
-  client = await import('../../console/src/api/client.ts')
-  retry = await import('../../console/src/api/retry.ts')
+  client = (await import(new URL('client.ts', sources).href)) as Client
+  retry = (await import(new URL('retry.ts', sources).href)) as Retry
 })
 after(() => {
   server.close()
