@@ -1501,6 +1501,7 @@ export interface Operations {
           })[]
           readonly monthlyInvoices?: boolean
           readonly poNumber?: string
+          readonly tags?: Readonly<Record<string, string>>
           readonly billingRelationshipType?: string
           readonly hasReadAccess?: boolean
           readonly invoiceDay?: number

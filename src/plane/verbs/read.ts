@@ -6,7 +6,7 @@
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { Limits } from '#kernel/limits.ts'
-import { type ResourceId, subscriptionOf } from '#kernel/resource-id.ts'
+import { parentOf, type ResourceId, subscriptionOf } from '#kernel/resource-id.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { ResourceRow } from '#stores/store.ts'
 import { noAttributes, type RequestFacts } from '../access.ts'
@@ -227,7 +227,9 @@ async function requireParent(
   if (last?.namespace === undefined || compiled.words.length < 2) return
   const parent = deps.registry.find(last.namespace, last.types)
   if (!isStored(parent)) return
-  if ((await deps.store.get(id.key)) === undefined) throw notFound(parent, id)
+  if ((await deps.store.get(id.key)) !== undefined) return
+  const above = await deps.store.get(parentOf(id).key)
+  if (parent.stored.isImplied?.(id, above && readRow(above)) !== true) throw notFound(parent, id)
 }
 
 /** Tracked resources of every type, for the generic lists; `next` continues after the last row read. */

@@ -107,6 +107,49 @@ test('groups and subscriptions are listed together, each with what it lies in', 
   ])
 })
 
+test('what lies in a group is listed at any depth, over pages, and shown below it', async () => {
+  await using started = await startDeployments()
+  await make(started, 'corp')
+  await make(started, 'online', 'corp')
+  await make(started, 'other')
+  await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
+  await started.call('PUT', placePath('online'), undefined, version)
+  const names = (value: readonly { name: string }[]) => value.map(({ name }) => name)
+  const within = async (name: string) => {
+    const path = `${groupPath(name)}/descendants`
+    return json(await started.call('GET', path, undefined, version)).value
+  }
+  const own = subscription.split('/').at(-1)
+  assert.deepEqual(names(await within('corp')), ['online', own])
+  assert.deepEqual((await within('CORP'))[1].properties, {
+    displayName: 's',
+    parent: { id: groupPath('online') },
+  })
+  assert.deepEqual(names(await within(owner.tenantId)), ['corp', 'other', 'online', own])
+  assert.deepEqual(await within('other'), [])
+  const placed = `${groupPath(owner.tenantId)}/subscriptions`
+  assert.deepEqual(json(await started.call('GET', placed, undefined, version)).value, [])
+  await assert.rejects(within('nowhere'), { code: 'ResourceNotFound' })
+  const asSomeone = { ...version, as: someone() }
+  await assert.rejects(
+    started.call('GET', `${groupPath('corp')}/descendants`, undefined, asSomeone),
+    { code: 'AuthorizationFailed' },
+  )
+
+  const expanded = async (name: string, more = '') => {
+    const path = `${groupPath(name)}?$expand=children${more}`
+    return json(await started.call('GET', path, undefined, version)).properties
+  }
+  const [online] = (await expanded('corp')).children
+  assert.deepEqual([online.name, online.children], ['online', undefined])
+  const deep = (await expanded(owner.tenantId, '&$recurse=true')).children
+  assert.deepEqual(names(deep), ['corp', 'other'])
+  assert.deepEqual(names(deep[0].children[0].children), [own])
+  assert.equal((await expanded('corp')).details.parent.name, owner.tenantId)
+  const plain = json(await started.call('GET', groupPath('corp'), undefined, version)).properties
+  assert.equal(plain.children, undefined)
+})
+
 test('a group takes what lies in it along, and nothing comes to lie too deep', async () => {
   await using started = await startDeployments()
   const chain = async (prefix: string, length: number): Promise<void> => {

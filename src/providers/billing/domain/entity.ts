@@ -26,6 +26,13 @@ export const address = added(
   }),
 )
 
+/** Whatever its owner wants to find it by. Answered as written. */
+export const labels = added(
+  Type.Record(Type.String({ maxLength: 512 }), Type.String({ maxLength: 256 }), {
+    maxProperties: 50,
+  }),
+)
+
 const unknownAddress = {
   addressLine1: '',
   city: '',

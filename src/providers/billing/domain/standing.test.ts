@@ -49,6 +49,21 @@ test('an account and a profile that nobody gave an address have one with their n
   }
 })
 
+test('tags and labels of profiles and sections come back as written', async () => {
+  await using started = await startBilling()
+  const path = `${account.replace(/[^/]+$/, '7003')}`
+  await started.call('PUT', path, { properties: { displayName: 'Three' } })
+  const tags = { team: 'a' }
+  const one = `${path}/billingProfiles/one`
+  await started.call('PUT', one, { properties: { displayName: 'One', currency: 'EUR', tags } })
+  assert.deepEqual((await started.get(one)).properties.tags, tags)
+  const section = `${one}/invoiceSections/team`
+  const labels = { cost: '7' }
+  await started.call('PUT', section, { properties: { displayName: 'Team', labels, tags } })
+  const shown = (await started.get(section)).properties
+  assert.deepEqual([shown.labels, shown.tags], [labels, tags])
+})
+
 test('what is below is shown inside where $expand asks so, in a list and in one', async () => {
   await using started = await startBilling()
   const plain = (await started.get(account)).properties

@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import type { Action } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import { address, billingEntity, currency, percent, title } from '../../domain/entity.ts'
+import { address, billingEntity, currency, labels, percent, title } from '../../domain/entity.ts'
 import { sectionsBelow } from '../../domain/expand.ts'
 import { isCurrency } from '../../domain/money/currencies.ts'
 import { entityName } from '../../domain/names.ts'
@@ -24,6 +24,7 @@ const profileProperties = Type.Object({
     Type.Boolean({ description: 'Pending transactions get their invoice when the month is over.' }),
   ),
   poNumber: Type.Optional(Type.String({ maxLength: 100 })),
+  tags: labels,
 })
 export type BillingProfile = Static<typeof profileProperties>
 

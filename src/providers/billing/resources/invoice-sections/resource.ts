@@ -1,7 +1,7 @@
 /** Invoice sections: parts of an invoice. */
 
 import Type, { type Static } from 'typebox'
-import { billingEntity, title } from '../../domain/entity.ts'
+import { billingEntity, labels, title } from '../../domain/entity.ts'
 import { entityName } from '../../domain/names.ts'
 import { sectionStanding } from '../../domain/standing.ts'
 
@@ -13,6 +13,8 @@ const sectionProperties = Type.Object({
       description: 'Subscriptions whose usage is charged here; what none names goes to `default`.',
     }),
   ),
+  labels,
+  tags: labels,
 })
 export type InvoiceSection = Static<typeof sectionProperties>
 

@@ -5,6 +5,7 @@
 
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context, Reader } from '#plane/declare/resource.ts'
 import { defineStored, type RuleContext } from '#plane/declare/stored.ts'
@@ -19,6 +20,7 @@ import {
   requireRight,
   types,
 } from '../../domain/hierarchy.ts'
+import { type Placed, placedByGroup, readPlaced } from '../../domain/placed.ts'
 import { refuseManagement } from '../../errors.ts'
 import type { ManagementGroup } from './model.ts'
 import {
@@ -53,15 +55,24 @@ export function managementGroups(naming: GroupNaming): ResourceType {
       },
     },
     isImplied: isTenants,
+    query: { get: ['$expand', '$recurse'] },
     source: {
-      async get({ id }) {
-        if (!isTenants(id)) return undefined
-        const model = { displayName: 'Tenant Root Group' }
+      async get(context) {
+        const { id, query, reader } = context
+        const isExpanded = /^children$/i.test(query.get('$expand') ?? '')
+        if (!isTenants(id) && !isExpanded) return undefined
+        const row = isTenants(id) ? undefined : await reader.get(id)
+        if (row === undefined && !isTenants(id)) return undefined
+        // Rows of this type were made by its `toModel`.
+        const model = (row?.model as ManagementGroup | undefined) ?? tenantsGroup
         return {
           id: id.text,
           name: nameOf(id),
           type: qualify(words, types.groups),
-          properties: showProperties(model, naming, nameOf(id)),
+          properties: {
+            ...showProperties(model, naming, nameOf(id), row?.systemData),
+            ...(isExpanded ? { children: await childrenOf(context, tenantId) } : {}),
+          },
         }
       },
     },
@@ -87,6 +98,21 @@ export function managementGroups(naming: GroupNaming): ResourceType {
       changed: (seed) => ({ properties: { displayName: `Sample ${seed}, renamed` } }),
     },
   })
+}
+
+const tenantsGroup: ManagementGroup = { displayName: 'Tenant Root Group' }
+
+/** What lies in a group; with `$recurse`, each with what lies in it. */
+async function childrenOf(context: GetContext, tenantId: string): Promise<readonly object[]> {
+  const isDeep = /^true$/i.test(context.query.get('$recurse') ?? '')
+  const byGroup = placedByGroup(await readPlaced(context, tenantId))
+  const show = (at: ResourceId, depth: number): readonly object[] =>
+    (byGroup.get(at.key) ?? []).map(({ id, wireType, displayName }: Placed) => {
+      const below = depth < depthMax ? show(id, depth + 1) : []
+      const children = isDeep && below.length > 0 ? { children: below } : {}
+      return { id: id.text, name: nameOf(id), type: wireType, displayName, ...children }
+    })
+  return show(context.id, 0)
 }
 
 /** Rights are asked for outside of the transaction; the rules see to it that it is the same move. */

@@ -45,10 +45,17 @@ const properties = nullable(
   }),
 )
 
+/** One that lies in a group; with `$recurse` it has `children` of the same shape. */
+const child = Type.Object(
+  { id: Type.String(), name: Type.String(), type: Type.String(), displayName: Type.String() },
+  { additionalProperties: true },
+)
+
 const answer = Type.Object({
   properties: Type.Object({
     tenantId: Type.String(),
     displayName: Type.String(),
+    children: added(Type.Array(child)),
     details: Type.Object({
       version: Type.Integer(),
       updatedTime: Type.Optional(Type.String()),
