@@ -27,6 +27,7 @@ test('Python clients', async (t) => {
         ['billing', 'import', file],
         ['demo', 'billing'],
         ['demo', 'sharing'],
+        ['demo', 'health'],
       ]) {
         const ran = await cli(words)
         assert.equal(ran.code, 0, `${words}: ${ran.out}${ran.error}`)

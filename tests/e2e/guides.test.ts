@@ -90,17 +90,20 @@ const startWith =
   (environment) =>
     startInstallation({ environment: { ...environment, ...settings } })
 
-// It starts an interpreter thirty times, so it is left to the long suite; `tests/conformance/command-line.test.ts`
-// runs the program as well.
+// It starts an interpreter thirty times, so it is left to the long suite; tests of `tests/conformance` run the programs
+// as well.
+const packages = join(root, 'tests/conformance/node_modules')
 const published: typeof test | undefined = isLong ? test : undefined
 published?.(
-  'pasted with the published command line: guides/clients.md',
+  'pasted with the published command line and packages: guides/clients.md',
   {
     timeout: 600_000,
   },
   async (t) => {
     if (!requireOrSkip(t, isThere('az'), 'no az: `apt-get install azure-cli`')) return
     if (!requireOrSkip(t, hasPostgres, howToGetPostgres)) return
+    const arePackagesThere = existsSync(join(packages, '@azure/arm-postgresql-flexible'))
+    if (!requireOrSkip(t, arePackagesThere, 'run `npm --prefix tests/conformance ci`')) return
     await using server = await startPostgres({ fsync: false })
     await using source = await startPostgres({ fsync: false })
     const client = new pg.Client({ connectionString: source.url('postgres') })
@@ -118,8 +121,9 @@ published?.(
         ARMATURE_VENDOR_BRAND: 'Azure',
         ARMATURE_POSTGRES_SERVERS: `*=127.0.0.1:${server.port}`,
       }),
-      [prepare, ...blocks.filter(({ word }) => word === 'az')],
+      [prepare, ...blocks.filter(({ word }) => word === 'typed' || word === 'az')],
       {
+        folders: { node_modules: packages },
         // Without this it would report every command to its makers.
         environment: {
           AZURE_CONFIG_DIR: 'az',
@@ -129,6 +133,9 @@ published?.(
           SOURCE: `127.0.0.1:${source.port}`,
         },
         tells: [
+          // The programs of Node and of Python, both to their ends.
+          /lines of an invoice: 1[\s\S]*lines of an invoice: 1/,
+          /^the migration: WaitingForUserAction$/m,
           /"type": "servicePrincipal"/,
           /\+ Microsoft\.ManagedIdentity\/userAssignedIdentities\/worker/,
           /"provisioningState": "Succeeded"/,
@@ -150,13 +157,12 @@ published?.(
 )
 
 test('pasted with https: guides/clients.md', { timeout: 300_000 }, async (t) => {
-  const packages = join(root, 'tests/conformance/node_modules')
   const areThere = existsSync(join(packages, '@azure/identity')) && isThere('curl')
   const howToGet = 'run `npm --prefix tests/conformance ci`, and have curl'
   if (!requireOrSkip(t, areThere, howToGet)) return
   await paste(
     startWith(tls),
-    blocksOf('guides/clients.md').filter(({ word }) => word !== 'az'),
+    blocksOf('guides/clients.md').filter(({ word }) => word === undefined),
     {
       tells: [
         /EnvironmentCredential 200/,

@@ -1,7 +1,7 @@
 /**
  * Guides as scripts: the `sh` blocks of a guide go into one shell, one after the other. Every line of a `sh
- * refused` block must end with an exit code other than 0. A `sh az` block is for the published command line. Blocks
- * without a language are only read.
+ * refused` block must end with an exit code other than 0. A `sh az` block is for the published command line, a `sh
+ * typed` block for published packages. Blocks without a language are only read.
  */
 
 import assert from 'node:assert/strict'
@@ -30,7 +30,7 @@ export interface Block {
 
 export function blocksOf(guide: string): readonly Block[] {
   const text = readFileSync(join(root, 'docs', guide), 'utf8')
-  return [...text.matchAll(/^```sh(?: (refused|az))?\n([\s\S]*?)^```$/gm)].map(
+  return [...text.matchAll(/^```sh(?: (refused|az|typed))?\n([\s\S]*?)^```$/gm)].map(
     ([, word, block = '']) => ({ word, text: block }),
   )
 }

@@ -10,11 +10,14 @@ import uuid
 
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.identity import ClientSecretCredential
+from azure.mgmt.apimanagement import ApiManagementClient
 from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.billing import BillingManagementClient
 from azure.mgmt.containerinstance import ContainerInstanceManagementClient
 from azure.mgmt.datashare import DataShareManagementClient
+from azure.mgmt.rdbms.postgresql_flexibleservers import PostgreSQLManagementClient
 from azure.mgmt.resource import ResourceManagementClient
+from azure.mgmt.resourcehealth import MicrosoftResourceHealth
 
 given = json.loads(os.environ['GIVEN'])
 url = given['url']
@@ -135,6 +138,77 @@ def sharing():
     assert [one.status for one in details] == ['Succeeded'], details
     assert details[0].files_written == 1 and details[0].start_time, details[0]
     assert [one.name for one in client.shares.list_by_account('demo', 'demo-provider')] == ['demo']
+
+
+@case('operation definitions', 'azure-mgmt-apimanagement', 'Python: a template declares an operation, which is read, listed and deleted')
+def operations():
+    apis = ApiManagementClient(credential, subscription, **options)
+    body = {
+        'location': 'local',
+        'sku': {'name': 'Developer', 'capacity': 1},
+        'publisher_email': 'a@example.test',
+        'publisher_name': 'A',
+    }
+    service = 'apis-of-python'
+    apis.api_management_service.begin_create_or_update(group, service, body).result()
+    pets = {'display_name': 'Pets', 'path': 'pets', 'protocols': ['https']}
+    apis.api.begin_create_or_update(group, service, 'pets', pets).result()
+    template = {
+        '$schema': 'https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#',
+        'contentVersion': '1.0.0.0',
+        'resources': [
+            {
+                'type': 'Microsoft.ApiManagement/service/apis/operations',
+                'apiVersion': '2022-08-01',
+                'name': f'{service}/pets/list',
+                'properties': {'displayName': 'List', 'method': 'GET', 'urlTemplate': '/pets'},
+            }
+        ],
+    }
+    resources = ResourceManagementClient(credential, subscription, **options)
+    body = {'properties': {'mode': 'Incremental', 'template': template}}
+    resources.deployments.begin_create_or_update(group, 'operations', body).result()
+    read = apis.api_operation.get(group, service, 'pets', 'list')
+    assert (read.method, read.url_template) == ('GET', '/pets'), read
+    assert [one.name for one in apis.api_operation.list_by_api(group, service, 'pets')] == ['list']
+    assert apis.api_operation.get_entity_tag(group, service, 'pets', 'list')
+    apis.api_operation.delete(group, service, 'pets', 'list', '*')
+    assert list(apis.api_operation.list_by_api(group, service, 'pets')) == []
+
+
+@case('health events of a subscription', 'azure-mgmt-resourcehealth', 'Python: events are listed, with a filter')
+def events():
+    client = MicrosoftResourceHealth(credential, subscription, **options)
+    assert sorted(one.name for one in client.events.list_by_subscription_id()) == ['DEMO-1', 'DEMO-2']
+    found = list(client.events.list_by_subscription_id(filter="eventType eq 'ServiceIssue'"))
+    assert [one.title for one in found] == ['Vaults answer slowly'], found
+
+
+@case('health events of one resource', 'azure-mgmt-resourcehealth', 'Python: what touches a resource is listed')
+def events_of_one():
+    client = MicrosoftResourceHealth(credential, subscription, **options)
+    vault = f'subscriptions/{subscription}/resourceGroups/demo/providers/Microsoft.Secrets/vaults/demo-health'
+    assert [one.name for one in client.events.list_by_single_resource(vault)] == ['DEMO-1']
+
+
+@case('PostgreSQL servers', 'azure-mgmt-rdbms', 'Python: a server is made by a poller, has a firewall rule, and goes')
+def servers():
+    client = PostgreSQLManagementClient(credential, subscription, **options)
+    body = {
+        'location': 'local',
+        'sku': {'name': 'Standard_D2s_v3', 'tier': 'GeneralPurpose'},
+        'administrator_login': 'admin1',
+        'administrator_login_password': 'correct-horse-battery',
+    }
+    made = client.servers.begin_create(group, 'orders', body).result()
+    assert (made.name, made.administrator_login) == ('orders', 'admin1'), made
+    rule = {'start_ip_address': '10.0.0.1', 'end_ip_address': '10.0.0.9'}
+    client.firewall_rules.begin_create_or_update(group, 'orders', 'office', rule).result()
+    rules = list(client.firewall_rules.list_by_server(group, 'orders'))
+    assert [one.end_ip_address for one in rules] == ['10.0.0.9'], rules
+    assert [one.name for one in client.servers.list_by_resource_group(group)] == ['orders']
+    client.servers.begin_delete(group, 'orders').result()
+    assert list(client.servers.list()) == []
 
 
 @case('errors', 'azure-mgmt-datashare', 'Python: an error has its code')
