@@ -36,7 +36,7 @@ function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): 
     const socket = connect({ ...options, host, lookup })
     if (!socket) throw new Error('an agent of the platform gives a socket')
     // For the operator's log. The socket reports the error to the client.
-    socket.once('error', (error) => void outbound.failed(destination, error))
+    socket.on('error', (error) => void outbound.failed(destination, error))
     return socket
   }
 

@@ -49,6 +49,10 @@ const informationalMax = 20
 
 /** Fails a call that is answered with another protocol, which would never end, or with informational answers only. */
 export function requireFinalAnswer(call: ClientRequest): void {
+  // An answer may be wrong in several ways at once, and an error that nobody listens for ends the process. The first one is the
+  // caller's; after another protocol the platform takes its own listener off the socket.
+  call.on('error', () => undefined)
+  call.on('socket', (socket) => socket.on('error', () => undefined))
   let informational = 0
   call.on('information', () => {
     informational++

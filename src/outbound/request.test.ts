@@ -1,0 +1,52 @@
+/** Whatever a server answers, in one piece or in several, the call fails or ends, and nothing else does. */
+
+import assert from 'node:assert/strict'
+import { createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { answerOf, textOf } from './request.ts'
+import { openWay } from './testing/ways.ts'
+
+const odd: Readonly<Record<string, string>> = {
+  'informational answers': 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(25),
+  'early hints': 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(25),
+  'another protocol':
+    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nabc',
+  garbage: '\0\0\0 no answer at all\r\n\r\n',
+  'a bad chunk': 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nabc\r\n',
+  'an answer': 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
+}
+
+test('no pair of odd answers ends more than its call', async () => {
+  let pieces: readonly string[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
+    socket.once('data', () => {
+      const [first = '', ...rest] = pieces
+      socket.write(first, () => setImmediate(() => socket.end(rest.join(''))))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const at = server.address()
+  const url = new URL(`http://127.0.0.1:${typeof at === 'object' ? at?.port : 0}/`)
+  const signal = AbortSignal.timeout(60_000)
+  const read = async (): Promise<string> =>
+    textOf(await answerOf(openWay, { url, signal }), 1000)
+  for (const [name, one] of Object.entries(odd)) {
+    for (const [otherName, other] of Object.entries(odd)) {
+      for (pieces of [[one + other], [one, other]]) {
+        const text = await read().then(
+          (whole) => whole,
+          (error: unknown) => error,
+        )
+        const said = `${name}, then ${otherName}: ${String(text)}`
+        assert.ok(text instanceof Error || text === 'ok', said)
+        assert.ok(!signal.aborted, said)
+      }
+    }
+  }
+  for (const socket of sockets) socket.destroy()
+  await new Promise((resolve) => server.close(resolve))
+})
