@@ -58,7 +58,7 @@ async function succeeds(
   return ran
 }
 
-test('the command line, against a server of its own', { timeout: 120_000 }, async (t) => {
+test('the command line, against a server of its own', { timeout: 360_000 }, async (t) => {
   await using server = await startServer()
   const shell = openShell(server)
   await t.test('the first lines of serve', () => startLines(shell))

@@ -58,7 +58,7 @@ describe('the commands about migrations', () => {
     await opened?.[Symbol.asyncDispose]()
   })
   const row = (title: string, body: (w: Fixture) => Promise<void>): void => {
-    test(title, { timeout: 120_000 }, async (t) => {
+    test(title, { timeout: 360_000 }, async (t) => {
       if (!requireOrSkip(t, isThere, howToGetServers) || opened === undefined) return
       await body(opened)
     })

@@ -16,7 +16,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const isWholeRun = process.env['ARMATURE_TEST_COSTS'] !== undefined
 
 /** Longer than anything takes on a busy machine. */
-const waitMilliseconds = 60_000
+const waitMilliseconds = 180_000
 
 export interface Console extends AsyncDisposable {
   readonly page: Page

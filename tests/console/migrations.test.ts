@@ -20,7 +20,7 @@ import { assertWalk } from './keyboard.ts'
 const root = join(import.meta.dirname, '..', '..')
 const isBuilt = existsSync(join(root, 'console', 'dist', 'index.html'))
 /** Longer than the interval of structure checks plus the copy of a table. */
-const slow = { timeout: 60_000 }
+const slow = { timeout: 240_000 }
 
 async function startDemo(home: string): Promise<AsyncDisposable> {
   const child = spawn(process.execPath, [launcher, 'demo', 'migrations'], {

@@ -16,7 +16,7 @@ const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dis
 const ready = isBuilt && findChromium() !== undefined
 const howTo = `${howToGetChromium}; and \`npm run console\``
 /** The page tries again after at most half a minute. */
-const slow = { timeout: 60_000 }
+const slow = { timeout: 240_000 }
 
 test('a session that is ended elsewhere ends the page’s; signing out leaves nothing to come back to', async (t) => {
   if (!requireOrSkip(t, ready, howTo)) return
@@ -90,7 +90,7 @@ test('no answer to the first request, as of a busy server: the page says so, and
 })
 
 test('below a path, and on two replicas of which each answers every other request: all of it works', {
-  timeout: 120_000,
+  timeout: 360_000,
 }, async (t) => {
   if (!requireOrSkip(t, ready, howTo)) return
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return

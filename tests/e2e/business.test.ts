@@ -53,7 +53,7 @@ async function furnish(server: Installation) {
   return { at, itemId: String(item['id']), customerId: String(customer['id']) }
 }
 
-test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
+test('an invoice from nothing, over HTTP', { timeout: 360_000 }, async () => {
   await using post = await openMailServer()
   await using server = await startInstallation({
     environment: { ARMATURE_MAIL_SERVER: `smtp://127.0.0.1:${post.port}` },
@@ -211,7 +211,7 @@ function onBothStores(
   work: (settings: { readonly home: string; readonly store?: string }) => Promise<void>,
 ): void {
   for (const kind of ['SQLite', 'PostgreSQL'] as const) {
-    test(`${name}, on ${kind}`, { timeout: 180_000 }, async (t) => {
+    test(`${name}, on ${kind}`, { timeout: 360_000 }, async (t) => {
       const home = freshHome()
       try {
         if (kind === 'SQLite') return await work({ home })

@@ -15,7 +15,7 @@ import { type Answer, type Installation, startInstallation } from './installatio
 const groups = 'api-version=2021-04-01'
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-describe('a server at debug level', { timeout: 120_000 }, () => {
+describe('a server at debug level', { timeout: 360_000 }, () => {
   let installation: Installation
   let subscription: string
   let group: string

@@ -302,7 +302,7 @@ function runCli(
     const child = execFile(
       process.execPath,
       [launcher, ...words],
-      { env: environment, timeout: 60_000 },
+      { env: environment, timeout: 240_000 },
       (error, out, said) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
         resolve({ code, out, error: said })

@@ -76,7 +76,7 @@ async function rememberable(a: Installation) {
   }
 }
 
-describe('SQLite', { timeout: 120_000 }, () => {
+describe('SQLite', { timeout: 360_000 }, () => {
   const home = freshHome()
   let installation: Installation
   before(async () => {
@@ -139,7 +139,7 @@ async function rememberableAfterCrash(installation: Installation) {
   }
 }
 
-describe('PostgreSQL, two replicas', { timeout: 180_000 }, () => {
+describe('PostgreSQL, two replicas', { timeout: 360_000 }, () => {
   let server: PostgresServer | undefined
   let a: Installation
   let b: Installation

@@ -28,7 +28,7 @@ for (const signal of isLong ? signals : signals.slice(0, 1)) {
     `npm start ends its server when npm gets ${signal}`,
     {
       skip: process.platform === 'win32' ? 'signals are those of POSIX' : false,
-      timeout: 120_000,
+      timeout: 360_000,
     },
     () => startAndSignal(signal),
   )

@@ -230,7 +230,7 @@ describe('resource groups', () => {
   })
 
   test('DELETE takes the content along, as an operation that can be followed', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const group = `${subscription}/resourceGroups/full`
     assert.equal((await createResourceGroup(installation, group)).status, 201)
@@ -265,7 +265,7 @@ describe('resource groups', () => {
   })
 
   test('what is being deleted takes no writes; nothing survives them', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const group = `${subscription}/resourceGroups/going`
     assert.equal((await createResourceGroup(installation, group)).status, 201)

@@ -108,7 +108,7 @@ async function synchronized(server: Installation, subscription: string): Promise
 }
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
-  test(`every field of the details is what was done (${kind})`, { timeout: 120_000 }, async (t) => {
+  test(`every field of the details is what was done (${kind})`, { timeout: 360_000 }, async (t) => {
     const isPostgres = kind === 'PostgreSQL'
     if (isPostgres && !requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
     await using database = isPostgres ? await startPostgres({ fsync: false }) : undefined

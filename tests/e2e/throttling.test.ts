@@ -9,7 +9,7 @@ import { type Installation, startInstallation } from './installation.ts'
 const groups = 'api-version=2021-04-01'
 const bodyBytesMax = 5 * 1024 * 1024
 
-describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
+describe('throttling (facts 9.6)', { timeout: 240_000 }, () => {
   let installation: Installation
   let path: string
   before(async () => {

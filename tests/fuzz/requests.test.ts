@@ -39,7 +39,7 @@ test(`broken requests are refused, never a fault (seed ${seed})`, {
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
 })
 
-test('a server that is wrong is found out', { timeout: 120_000 }, async (t) => {
+test('a server that is wrong is found out', { timeout: 360_000 }, async (t) => {
   await using edge = await startEdge()
   const wrong: Readonly<Record<string, (response: ServerResponse) => void>> = {
     ' 500 ': (response) => response.writeHead(500).end(),

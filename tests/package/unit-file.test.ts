@@ -158,7 +158,7 @@ async function startSystemd(t: test.TestContext, folder: string) {
   return {
     async run(command: readonly string[]): Promise<string> {
       const words = ['--target', main(), ...namespaces, ...command]
-      return (await run('nsenter', words, { timeout: 60_000 })).stdout
+      return (await run('nsenter', words, { timeout: 240_000 })).stdout
     },
   }
 }

@@ -21,7 +21,7 @@ test('a browser to consent in', (t) => {
 })
 
 if (findChromium() !== undefined) {
-  describe('consenting', { timeout: 120_000 }, pages)
+  describe('consenting', { timeout: 360_000 }, pages)
 }
 
 function pages(): void {

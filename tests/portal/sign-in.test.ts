@@ -25,7 +25,7 @@ test('a browser to sign in with', (t) => {
 })
 
 if (findChromium() !== undefined) {
-  describe('signing in', { timeout: 120_000 }, pages)
+  describe('signing in', { timeout: 360_000 }, pages)
 }
 
 const subscriptions = '/subscriptions?api-version=2020-01-01'

@@ -16,7 +16,7 @@ const endings: readonly { readonly title: string; readonly next: Next<string, un
 
 for (const { title, next } of endings) {
   test(`${title} decided before a DELETE came does not show after it`, {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const looked = Promise.withResolvers<void>()
     const superseded = Promise.withResolvers<void>()

@@ -111,7 +111,8 @@ describe('a validation restores the structure', { concurrency: 1 }, () => {
     await fixture.make('others', [
       `CREATE ROLE plain_one; GRANT CREATE ON SCHEMA public TO plain_one; SET ROLE plain_one;
        CREATE FUNCTION public.rise() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
-         IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN CREATE ROLE risen; END IF;
+         IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)
+           AND NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'risen') THEN CREATE ROLE risen; END IF;
          RETURN true; END $$;
        CREATE DOMAIN public.checked AS int CHECK (VALUE > 0 AND public.rise());
        CREATE TABLE public.parted (id public.checked) PARTITION BY RANGE (id);

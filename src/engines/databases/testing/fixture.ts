@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openWay } from '#outbound/testing/ways.ts'
-import { isLong } from '../../../../tests/long.ts'
 import type {
   Credentials,
   DatabaseEngine,
@@ -18,7 +17,7 @@ import { type Major, startServer, type TestServer } from './servers.ts'
 import { oddRoles, unusualObjects } from './unusual-objects.ts'
 
 /** The long suite waits for whole databases, on a machine that may do much else. */
-const looksMax = isLong ? 12_000 : 1_200
+const looksMax = 12_000
 const lookMilliseconds = 50
 
 export interface MigrationFixture extends AsyncDisposable {
