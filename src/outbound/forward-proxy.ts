@@ -14,7 +14,10 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { isTooFine } from '#kernel/received-bytes.ts'
 import { type Destination, destinationOf, type Outbound, socketOf } from './outbound.ts'
+import { requireFinalAnswer } from './request.ts'
 
 /** Of what comes through, in bytes: the program may keep all of it. */
 interface ForwardBounds {
@@ -44,6 +47,9 @@ interface Passage {
   readonly bounds: ForwardBounds
   /** What came through so far. */
   bytes: number
+  /** Pieces of answers beside the first of each, and bytes in all pieces. */
+  pieces: number
+  payload: number
   met: number | undefined
 }
 
@@ -64,7 +70,7 @@ export async function openForwardProxy(
   outbound: Outbound,
   bounds: ForwardBounds,
 ): Promise<ForwardProxy> {
-  const passage: Passage = { outbound, bounds, bytes: 0, met: undefined }
+  const passage: Passage = { outbound, bounds, bytes: 0, pieces: 0, payload: 0, met: undefined }
   const secret = randomBytes(24).toString('base64url')
   const expected = Buffer.from(`Basic ${Buffer.from(`armature:${secret}`).toString('base64')}`)
   const isKnown = ({ 'proxy-authorization': given = '' }: IncomingHttpHeaders): boolean => {
@@ -178,39 +184,90 @@ async function forward(
     if (url?.protocol !== 'http:') throw new Error('only http is forwarded; https is tunnelled')
     const socket = await connected(passage, destinationOf(url))
     socket.setTimeout(silentMilliseconds, () => socket.destroy())
-    let begins = ''
-    asked.once('data', (piece: Buffer) => {
-      begins = piece.toString('latin1', 0, beginsCharactersMax)
-    })
-    const got = await new Promise<IncomingMessage>((resolve, reject) => {
-      const { method } = asked
-      const own = { host: url.host, connection: 'close', 'accept-encoding': 'identity' }
-      const headers = { ...handedOn(asked.headers), ...own }
-      const call = request(url, { method, headers, createConnection: () => socket }, resolve)
-      call.once('error', reject)
-      answer.once('close', () => socket.destroy())
-      asked.pipe(call)
-    })
+    answer.once('close', () => socket.destroy())
+    const got = await answerThrough(passage, { asked, url, socket })
     const { 'content-encoding': encoding = 'identity' } = got.headers
     // A program that unpacks makes a thousand bytes of one, which nobody here would count.
     if (encoding !== 'identity') throw new Error('the answer is encoded, though none may be')
     answer.writeHead(got.statusCode ?? unreachable, handedOn(got.headers))
-    got.once('error', () => answer.destroy())
-    let bytes = 0
-    got.on('data', (piece: Buffer) => {
-      bytes += piece.length
-      const bytesMax = passage.bounds.answerBytesMax({
-        method: asked.method ?? '',
-        url: url.href,
-        begins,
-      })
-      if (bytes > bytesMax) passage.met ??= bytesMax
-      if (!admits(passage, piece.length)) answer.destroy()
-    })
-    got.pipe(answer)
+    // Reads all that has come at once: a write for each piece would cost far more than the piece.
+    await pipeline(got[Symbol.asyncIterator](), answer)
   } catch (error) {
-    if (url !== null) outbound.failed(destinationOf(url), error)
+    // What breaks off later is usual: the program had enough, or left.
+    const isOfNote = !answer.headersSent || error instanceof CutOff
+    if (url !== null && isOfNote) outbound.failed(destinationOf(url), error)
     if (answer.headersSent) answer.destroy()
     else answer.writeHead(unreachable).end()
+  }
+}
+
+/** The answer was ended here. */
+class CutOff extends Error {}
+
+interface Forwarding {
+  readonly asked: IncomingMessage
+  readonly url: URL
+  readonly socket: Socket
+}
+
+/** The head of the answer. All that comes at the socket counts: headers and framing may be most of it. */
+function answerThrough(
+  passage: Passage,
+  { asked, url, socket }: Forwarding,
+): Promise<IncomingMessage> {
+  const { method = 'GET' } = asked
+  let begins = ''
+  asked.once('data', (piece: Buffer) => {
+    begins = piece.toString('latin1', 0, beginsCharactersMax)
+  })
+  const own = { host: url.host, connection: 'close', 'accept-encoding': 'identity' }
+  const headers = { ...handedOn(asked.headers), ...own }
+  return new Promise((resolve, reject) => {
+    const call = request(url, { method, headers, createConnection: () => socket })
+    let bytes = 0
+    let bytesMax = Number.POSITIVE_INFINITY
+    let stream: IncomingMessage | undefined
+    const cut = (why: string): void => {
+      const error = new CutOff(why)
+      reject(error)
+      stream?.destroy(error)
+      socket.destroy()
+    }
+    call.once('response', (got) => {
+      stream = got
+      bytesMax = passage.bounds.answerBytesMax({ method, url: url.href, begins })
+      // Whoever reads gets the error; it may come before anybody does.
+      got.on('error', () => undefined)
+      countPieces(passage, got, () => cut('it answers in too many tiny pieces'))
+      resolve(got)
+    })
+    call.once('socket', () => {
+      socket.on('data', (piece: Buffer) => {
+        bytes += piece.length
+        if (bytes > bytesMax) passage.met ??= bytesMax
+        if (!admits(passage, piece.length)) cut(`more than ${passage.met} bytes came through`)
+      })
+    })
+    call.on('error', reject)
+    requireFinalAnswer(call)
+    asked.pipe(call)
+  })
+}
+
+/** Counted over all answers of a run, which may be many; one that comes at once has no pieces. */
+function countPieces(passage: Passage, got: IncomingMessage, cut: () => void): void {
+  const push = got.push.bind(got)
+  let isBegun = false
+  got.push = (piece: Buffer | null, encoding) => {
+    // The parser goes on with what it has of an answer that was cut.
+    if (got.destroyed) return false
+    if (piece !== null) {
+      if (isBegun) passage.pieces++
+      isBegun = true
+      passage.payload += piece.length
+    }
+    if (!isTooFine(passage.pieces, passage.payload)) return push(piece, encoding)
+    cut()
+    return false
   }
 }
