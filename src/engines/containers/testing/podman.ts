@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 import { DockerClient, type DockerTarget } from '../docker/client.ts'
 import { writeTar } from '../docker/tar.ts'
 import type { GroupSpec } from '../engine.ts'
-import { listAt, textAt } from '../json.ts'
+import { type Json, listAt, textAt } from '../json.ts'
 
 const run = promisify(execFile)
 
@@ -44,8 +44,10 @@ export interface ThrowawayPodman extends AsyncDisposable {
   readonly target: DockerTarget
   /** The folder of the engine's storage, to prove that no secret is in it. */
   readonly folder: string
-  /** Runs the command line on the same storage. */
+  /** Runs the command line on the same storage. A start of it costs more than a request. */
   podman(...words: readonly string[]): Promise<string>
+  /** The ids of its containers and the names of its volumes, of whatever owner. */
+  contents(): Promise<readonly string[]>
 }
 
 /** Undefined when Podman can be tried; otherwise why not, and how to install it. */
@@ -107,6 +109,7 @@ export async function startPodman(
     target,
     folder,
     podman,
+    contents: () => contentsOf(target),
     [Symbol.asyncDispose]: () => endPodman(server, target, folder),
   }
   try {
@@ -199,6 +202,16 @@ async function importBusybox(target: DockerTarget): Promise<void> {
     })(),
     doing: 'import busybox',
   })
+}
+
+async function contentsOf(target: DockerTarget): Promise<readonly string[]> {
+  await using client = new DockerClient(target)
+  const get = (path: string): Promise<Json> => client.json({ method: 'GET', path, doing: 'list' })
+  const [containers, volumes] = await Promise.all([get('/containers/json?all=1'), get('/volumes')])
+  return [
+    ...listAt(containers).map((each) => textAt(each, 'Id')),
+    ...listAt(volumes, 'Volumes').map((each) => textAt(each, 'Name')),
+  ]
 }
 
 async function endPodman(
