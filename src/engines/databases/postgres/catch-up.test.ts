@@ -191,6 +191,53 @@ describe('catching up with a source that was altered', () => {
     },
   )
 
+  hazard(
+    'rows that an ALTER TABLE replaces are reported and come over, though the structure reads as before',
+    async (fixture, engine) => {
+      const made = (name: string, columns: string, values: string): string =>
+        `CREATE TABLE ${name} (${columns}); INSERT INTO ${name} SELECT ${values} FROM generate_series(1, 50) g`
+      await fixture.make('replaced', [
+        made('computed', 'id int PRIMARY KEY, n int', 'g, g'),
+        made('again', 'id int PRIMARY KEY, t text', "g, 'x'"),
+        made('crossed', 'id int PRIMARY KEY, a int, b int', 'g, g, -g'),
+        made('live', 'id int, t text', "g, 'live'"),
+        made('staged', 'id int, t text', "g, 'staged'"),
+        made('emptied', 'id int PRIMARY KEY, t text', 'g'),
+        made('packed', 'id int PRIMARY KEY, t text', 'g'),
+      ])
+      const spec = fixture.spec(['replaced'], { mode: 'online', verify: 'counts' })
+      await startReplicating(fixture, engine, 'replaced', spec)
+      await using source = await fixture.session('source', 'replaced')
+      await source.run('VACUUM FULL public.packed')
+      await source.run(`SET search_path TO public; TRUNCATE emptied; INSERT INTO emptied VALUES (1);
+        ALTER TABLE computed ALTER n TYPE int USING n + 1000;
+        ALTER TABLE again DROP t; ALTER TABLE again ADD t text;
+        ALTER TABLE crossed RENAME a TO c; ALTER TABLE crossed RENAME b TO a; ALTER TABLE crossed RENAME c TO b;
+        ALTER TABLE live RENAME TO old; ALTER TABLE staged RENAME TO live; ALTER TABLE old RENAME TO staged`)
+      await engine.cutover('replaced', ['replaced'])
+      const held = await fixture.until(
+        engine,
+        'replaced',
+        (seen) => isEnded(seen) || /The cutover waits: The structure/.test(only(seen).message),
+      )
+      const { message } = only(held)
+      for (const said of [
+        'public.computed was written anew',
+        'public.again has under the name t other columns',
+        'public.crossed has under the names a, b other columns',
+        'public.live is another one',
+        'public.staged is another one',
+      ]) {
+        assert.ok(message.includes(said), `${said}: ${message}`)
+      }
+      assert.doesNotMatch(message, /emptied|packed/)
+      await engine.catchUp('replaced', ['replaced'])
+      const ended = only(await fixture.until(engine, 'replaced', isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      await assertAlike(fixture, 'replaced')
+    },
+  )
+
   hazard('an offline migration has nothing to catch up with', async (fixture, engine) => {
     await fixture.make('still', ['CREATE TABLE one (id int)'])
     await engine.run('still', fixture.spec(['still']), fixture.credentials)

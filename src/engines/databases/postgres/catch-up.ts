@@ -36,7 +36,7 @@ import {
   restoreSchema,
   triggersOfPartitions,
 } from './schema.ts'
-import { readStructure, recordedStructure } from './structure.ts'
+import { readStructure, recordedStructure, recordRows, rowsReplaced } from './structure.ts'
 import { keyOf, nameOfTable } from './structure-difference.ts'
 import { silenceTriggers } from './triggers.ts'
 
@@ -93,6 +93,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
     ...new Set([
       ...task.record.resync,
       ...plan.reshaped,
+      ...(await rowsReplaced(task, source)).keys(),
       ...tables.map(({ name }) => name).filter((name) => expected.has(name)),
       ...(await unpublished(task, source, sent)),
     ]),
@@ -120,6 +121,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   const others = added.filter((line) => !isAhead(line) && !isForeignKey(line))
   await restore(work, [...others.filter((line) => !isLate(line)), ...others.filter(isLate)])
   await silenceTriggers(task, target)
+  await recordRows(task, source, task.record.resync)
   await publish(task, source, sent, 'ADD')
   task.onBoundary('published-anew')
   await refreshSubscription(task, target, true)

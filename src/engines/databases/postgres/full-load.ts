@@ -52,7 +52,7 @@ import {
   stepsAfterRows,
   triggersOfPartitions,
 } from './schema.ts'
-import { recordStructure } from './structure.ts'
+import { recordRows, recordStructure } from './structure.ts'
 import { makeTargetDatabase } from './target-database.ts'
 import { hindranceOfTarget } from './target-reaches-source.ts'
 import { silenceTriggers } from './triggers.ts'
@@ -120,9 +120,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   if (altered.length > 0) await indexes.end()
   if (online) await setAside(task, source, altered)
   // In an offline copy the comparison finds changes of the structure.
-  else
-    for (const table of await unalteredShape(source, altered))
-      await copyAnew(task, table, encoding, progress)
+  else await copyAgain(task, source, { altered, encoding, progress })
   clearInterval(ticker)
   recordCopied(task, progress.copied())
 
@@ -141,6 +139,24 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   if (!online) return
   await recordStructure(task, 'target')
   await startReplicating(task, source, targetMajor)
+}
+
+async function copyAgain(
+  task: DatabaseTask,
+  source: Session,
+  at: {
+    readonly altered: readonly SourceTable[]
+    readonly encoding: string
+    readonly progress: CopyProgress
+  },
+): Promise<void> {
+  const tables = await unalteredShape(source, at.altered)
+  await recordRows(
+    task,
+    source,
+    tables.map(({ name }) => name),
+  )
+  for (const table of tables) await copyAnew(task, table, at.encoding, at.progress)
 }
 
 /** A user who may not create things in the server's database may do so inside. */

@@ -6,6 +6,7 @@
  */
 
 import { quoteName } from './connect.ts'
+import type { RowsOfTables } from './replaced-rows.ts'
 
 /** An index, a column, a policy. */
 export interface StructureObject {
@@ -22,6 +23,8 @@ export interface Structure {
   readonly objects: readonly StructureObject[]
   /** Of the catalogs that it was read from; an earlier version of this program recorded none. */
   readonly signature?: string
+  /** Of the source, where its rows stood when they were copied; likewise. */
+  readonly rows?: RowsOfTables
 }
 
 /** The structure at one end when the copy was made, where that is known, and now. */
@@ -279,7 +282,7 @@ function objectInWords({ kind, path }: StructureObject): string {
 }
 
 /** Quoted where it would not be read as one word. */
-function nameInWords(path: readonly string[]): string {
+export function nameInWords(path: readonly string[]): string {
   return path.map((name) => (/^[\w$]+$/.test(name) ? name : quoteName(name))).join('.')
 }
 

@@ -10,6 +10,7 @@ import { replaceFile } from '#files/replace-file.ts'
 import { DatabaseEngineError } from '../engine.ts'
 import { codeOf, majorOf, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource, openTarget } from './database-task.ts'
+import { readRows, replacedRows } from './replaced-rows.ts'
 import {
   differencesOf,
   linesInWords,
@@ -67,8 +68,34 @@ export function recordedStructure(task: DatabaseTask, side: Side): Structure | u
  */
 export async function recordStructure(task: DatabaseTask, side: Side): Promise<void> {
   await using session = await (side === 'source' ? openSource(task) : openTarget(task))
-  const structure = await readStructure(session)
-  writeFileSync(fileOf(task, side), JSON.stringify(structure), { mode: 0o600, flush: true })
+  const rows = side === 'source' ? { rows: await readRows(session) } : {}
+  const text = JSON.stringify({ ...(await readStructure(session)), ...rows })
+  writeFileSync(fileOf(task, side), text, { mode: 0o600, flush: true })
+}
+
+/** Before these tables are copied anew: what is altered later is found. */
+export async function recordRows(
+  task: DatabaseTask,
+  source: Session,
+  tables: readonly string[],
+): Promise<void> {
+  const recorded = recordedStructure(task, 'source')
+  if (recorded === undefined || tables.length === 0) return
+  const isAnew = new Set(tables)
+  const anew = Object.entries(await readRows(source)).filter(([name]) => isAnew.has(name))
+  const rows = { ...recorded.rows, ...Object.fromEntries(anew) }
+  replaceFile(fileOf(task, 'source'), JSON.stringify({ ...recorded, rows }))
+}
+
+/** Tables whose rows at the target are others than the source's, though nothing of them is sent: why, by name. */
+export async function rowsReplaced(
+  task: DatabaseTask,
+  source: Session,
+  copied = recordedStructure(task, 'source'),
+): Promise<ReadonlyMap<string, string>> {
+  const publication = task.spec.mode === 'offline' ? undefined : nameOf(task)
+  if (copied?.rows === undefined) return new Map()
+  return replacedRows(copied.rows, await readRows(source, publication))
 }
 
 export function renameInRecorded(
@@ -105,7 +132,8 @@ export class StructureWatch {
       source.value(signatureQuery),
       target.value(signatureQuery),
     ])
-    const signature = signatures.join(' ')
+    // What is copied anew is left out, for as long as that goes on.
+    const signature = [...signatures, ...this.#task.record.resync].join(' ')
     if (signature !== this.#signature) {
       this.#differences = await this.#compare(source, target, signatures)
       this.#signature = signature
@@ -136,7 +164,8 @@ export class StructureWatch {
       task.spec.mode === 'offline'
         ? []
         : await source.rows<{ path: readonly string[] }>(unpublishedQuery, [nameOf(task)])
-    return differencesOf({
+    const replaced = await rowsReplaced(task, source, copied)
+    const lines = differencesOf({
       source: { copied, now: here },
       // An offline copy is compared as soon as it is made.
       target: { copied: task.spec.mode === 'offline' ? there : copiedThere, now: there },
@@ -150,6 +179,8 @@ export class StructureWatch {
         .map(({ path }) => path)
         .filter((path) => !task.record.resync.includes(nameOfTable(path))),
     })
+    const waits = new Set(task.record.resync)
+    return [...lines, ...[...replaced].flatMap(([name, why]) => (waits.has(name) ? [] : [why]))]
   }
 }
 
