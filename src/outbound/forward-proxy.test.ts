@@ -13,13 +13,13 @@ const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
 const end = '0\r\n\r\n'
 
 /** A server below HTTP: it writes all of this for each connection, as fast as it is taken, and ends. */
-async function rawServer(...pieces: readonly string[]) {
+async function rawServer(...chunks: readonly string[]) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => undefined)
     socket.once('data', () => {
-      for (const piece of pieces) socket.write(piece)
+      for (const piece of chunks) socket.write(piece)
       socket.end()
     })
   })
@@ -53,13 +53,13 @@ async function through(proxyUrl: string, url: string): Promise<Through> {
       signal: AbortSignal.timeout(60_000),
     }
     const call = request(options, (answer) => {
-      const pieces: Buffer[] = []
-      answer.on('data', (piece: Buffer) => pieces.push(piece))
+      const chunks: Buffer[] = []
+      answer.on('data', (piece: Buffer) => chunks.push(piece))
       // A broken answer is an error and then closed.
       answer.on('error', () => undefined)
       answer.on('close', () => {
         const { statusCode: status, complete: isWhole } = answer
-        resolve({ status, isWhole, body: Buffer.concat(pieces) })
+        resolve({ status, isWhole, body: Buffer.concat(chunks) })
       })
     })
     // It may be broken off before its head was sent.
@@ -71,17 +71,17 @@ async function through(proxyUrl: string, url: string): Promise<Through> {
   })
 }
 
-test('an answer in pieces of one byte is broken off, whatever it may have in all', async () => {
+test('an answer in chunks of one byte is broken off, whatever it may have in all', async () => {
   await using server = await rawServer(head, '1\r\nx\r\n'.repeat(400_000), end)
-  const { outbound, told } = watchedWay({ mode: 'open' })
-  await using proxy = await openForwardProxy(outbound, plenty)
+  const way = watchedWay({ mode: 'open' })
+  await using proxy = await openForwardProxy(way.outbound, plenty)
   const { isWhole, body } = await through(proxy.url, server.url)
   assert.equal(isWhole, false)
   assert.ok(body.length < 20_000, `${body.length} bytes came through`)
-  assert.match(told.join(), /tiny pieces/)
+  assert.match(way.told.join(), /tiny chunks/)
 })
 
-test('tiny pieces are counted over all answers of a run', async () => {
+test('tiny chunks are counted over all answers of a run', async () => {
   await using server = await rawServer(head, '1\r\nx\r\n'.repeat(3000), end)
   await using proxy = await openForwardProxy(openWay, plenty)
   assert.equal((await through(proxy.url, server.url)).isWhole, true)

@@ -47,8 +47,8 @@ interface Passage {
   readonly bounds: ForwardBounds
   /** What came through so far. */
   bytes: number
-  /** Pieces of answers beside the first of each, and bytes in all pieces. */
-  pieces: number
+  /** Chunks of answers beside the first of each, and bytes in all of them. */
+  chunks: number
   payload: number
   met: number | undefined
 }
@@ -70,7 +70,7 @@ export async function openForwardProxy(
   outbound: Outbound,
   bounds: ForwardBounds,
 ): Promise<ForwardProxy> {
-  const passage: Passage = { outbound, bounds, bytes: 0, pieces: 0, payload: 0, met: undefined }
+  const passage: Passage = { outbound, bounds, bytes: 0, chunks: 0, payload: 0, met: undefined }
   const secret = randomBytes(24).toString('base64url')
   const expected = Buffer.from(`Basic ${Buffer.from(`armature:${secret}`).toString('base64')}`)
   const isKnown = ({ 'proxy-authorization': given = '' }: IncomingHttpHeaders): boolean => {
@@ -190,7 +190,7 @@ async function forward(
     // A program that unpacks makes a thousand bytes of one, which nobody here would count.
     if (encoding !== 'identity') throw new Error('the answer is encoded, though none may be')
     answer.writeHead(got.statusCode ?? unreachable, handedOn(got.headers))
-    // Reads all that has come at once: a write for each piece would cost far more than the piece.
+    // Reads all that has come at once: a write for each chunk would cost far more than the chunk.
     await pipeline(got[Symbol.asyncIterator](), answer)
   } catch (error) {
     // What breaks off later is usual: the program had enough, or left.
@@ -238,7 +238,7 @@ function answerThrough(
       bytesMax = passage.bounds.answerBytesMax({ method, url: url.href, begins })
       // Whoever reads gets the error; it may come before anybody does.
       got.on('error', () => undefined)
-      countPieces(passage, got, () => cut('it answers in too many tiny pieces'))
+      countChunks(passage, got, () => cut('it answers in too many tiny chunks'))
       resolve(got)
     })
     call.once('socket', () => {
@@ -254,19 +254,19 @@ function answerThrough(
   })
 }
 
-/** Counted over all answers of a run, which may be many; one that comes at once has no pieces. */
-function countPieces(passage: Passage, got: IncomingMessage, cut: () => void): void {
+/** Counted over all answers of a run, which may be many; one that comes at once is a single chunk, which is not counted. */
+function countChunks(passage: Passage, got: IncomingMessage, cut: () => void): void {
   const push = got.push.bind(got)
   let isBegun = false
-  got.push = (piece: Buffer | null, encoding) => {
+  got.push = (chunk: Buffer | null, encoding) => {
     // The parser goes on with what it has of an answer that was cut.
     if (got.destroyed) return false
-    if (piece !== null) {
-      if (isBegun) passage.pieces++
+    if (chunk !== null) {
+      if (isBegun) passage.chunks++
       isBegun = true
-      passage.payload += piece.length
+      passage.payload += chunk.length
     }
-    if (!isTooFine(passage.pieces, passage.payload)) return push(piece, encoding)
+    if (!isTooFine(passage.chunks, passage.payload)) return push(chunk, encoding)
     cut()
     return false
   }
