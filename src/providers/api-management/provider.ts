@@ -9,6 +9,7 @@ import { openConsentCodeThrottle } from './domain/consent/consent-code-throttle.
 import { startRefreshing } from './domain/consent/refresh-tokens.ts'
 import { apiManagementErrors, consentErrors, refuseFields } from './errors.ts'
 import { accessPolicies } from './resources/access-policies/resource.ts'
+import { apiProducts } from './resources/api-products/resource.ts'
 import { apis } from './resources/apis/resource.ts'
 import { authorizationProviders } from './resources/authorization-providers/resource.ts'
 import { authorizations } from './resources/authorizations/resource.ts'
@@ -42,6 +43,7 @@ export function apiManagementProvider(
       ...operations(),
       ...operationPolicies(),
       ...links(),
+      apiProducts(),
       revisions(),
       ...deletedServices(),
       ...(consent === undefined

@@ -473,6 +473,59 @@ describe('what policies and developers have', () => {
 })
 
 describe('around an API', () => {
+  test('it is of the kind that it is made as, by either name', async () => {
+    await using started = await startWithApi()
+    for (const apiType of ['http', 'soap', 'websocket', 'GraphQL']) {
+      const properties = { path: apiType, displayName: apiType, apiType }
+      const made = await started.json('PUT', `${service}/apis/of-${apiType}`, { properties })
+      assert.deepEqual(
+        [made.properties.type, made.properties.apiType],
+        [apiType.toLowerCase(), undefined],
+      )
+    }
+    const value = JSON.stringify({
+      openapi: '3.0.3',
+      info: { title: 'A', version: '1' },
+      paths: {},
+    })
+    const imported = { path: 'i', format: 'openapi+json', value }
+    const put = (apiType: string) =>
+      started.send('PUT', `${service}/apis/imported`, { properties: { ...imported, apiType } })
+    assert.equal((await put('http')).status, 201)
+    assert.deepEqual(await problemsOf(put('soap')), ['properties.apiType'])
+    const selected = { properties: { path: 's', wsdlSelector: { wsdlServiceName: 'a' } } }
+    assert.deepEqual(await problemsOf(started.send('PUT', `${service}/apis/selected`, selected)), [
+      'properties.wsdlSelector',
+    ])
+  })
+
+  test('its products are listed, over pages, and no more than offer it', async () => {
+    await using started = await startWithApi()
+    await started.send('PUT', `${service}/apis/other`, { properties: { path: 'other' } })
+    for (const name of ['a', 'b', 'c']) {
+      const product = `${service}/products/${name}`
+      await started.send('PUT', product, { properties: { displayName: name.toUpperCase() } })
+      await started.send('PUT', `${product}/apis/${name === 'b' ? 'other' : 'pets'}`)
+    }
+    const list = `${api}/products`
+    const { value } = await started.json('GET', list)
+    assert.deepEqual(
+      value.map((one: Wire) => [one.id, one.properties.displayName]),
+      [
+        [`${service}/products/a`, 'A'],
+        [`${service}/products/c`, 'C'],
+      ],
+    )
+    const first = await started.send('GET', `${list}?$top=1`)
+    const rest = `${list}?$top=1&$skipToken=${encodeURIComponent(first.nextToken ?? '')}`
+    const next = await started.json('GET', rest)
+    assert.deepEqual(
+      next.value.map((one: Wire) => one.name),
+      ['c'],
+    )
+    await assert.rejects(started.send('GET', `${service}/apis/none/products`), { status: 404 })
+  })
+
   test('its revisions are listed, and the current one is released', async () => {
     await using started = await startWithApi()
     await started.send('PUT', `${api};rev=2`, {

@@ -39,8 +39,6 @@ const kept = {
   termsOfServiceUrl: text(2000),
   sourceApiId: text(2000),
 }
-/** Properties of document kinds that are not served. They are declared so that they are refused instead of lost. */
-const elsewhere = ['wsdlSelector', 'apiType'] as const
 /** The length of a document in characters. */
 const documentMax = 4_000_000
 
@@ -52,6 +50,9 @@ const body = Type.Object({
       Type.String({ maxLength: 40, description: `Of \`value\`: ${importFormats.join(', ')}.` }),
     ),
     value: added(Type.String({ maxLength: documentMax, description: 'A document to import.' })),
+    apiType: added(
+      Type.Enum([...apiKinds], { description: 'What is made: `type`, where that is left out.' }),
+    ),
   }),
 })
 export type ApiBody = Static<typeof body>
@@ -85,13 +86,7 @@ export function api(date: string): Version<Api> {
     answer,
     unknownProperties: 'ignore',
     problems({ properties: given }: Body) {
-      const refused = elsewhere
-        .filter((name) => Object.hasOwn(given, name) && Reflect.get(given, name) !== null)
-        .map((name) => ({
-          path: `properties.${name}`,
-          message: 'only OpenAPI documents are imported',
-        }))
-      return [...refused, ...documentProblems(given)]
+      return [...otherDocuments(given), ...documentProblems(given)]
     },
     toModel({ properties: given }: Body): Api {
       const model: Record<string, unknown> = {}
@@ -101,7 +96,7 @@ export function api(date: string): Version<Api> {
       }
       model['apiRevision'] ??= '1'
       model['subscriptionRequired'] ??= true
-      model['type'] ??= 'http'
+      model['type'] ??= given.apiType ?? 'http'
       if (given.authenticationSettings) {
         model['authenticationSettings'] = withLists(given.authenticationSettings)
       }
@@ -132,6 +127,18 @@ function withLists(written: object): object {
     isJsonObject(settings[one]) && settings[list] === undefined ? [[list, [settings[one]]]] : [],
   )
   return { ...settings, ...Object.fromEntries(added) }
+}
+
+/** Documents of kinds that are not served are refused instead of lost. */
+function otherDocuments(given: Body['properties']): readonly Problem[] {
+  const message = 'only OpenAPI documents are imported'
+  const hasSelector = (Reflect.get(given, 'wsdlSelector') ?? null) !== null
+  const { value, apiType = 'http' } = given
+  const isOther = value !== undefined && apiType !== 'http'
+  return [
+    ...(hasSelector ? [{ path: 'properties.wsdlSelector', message }] : []),
+    ...(isOther ? [{ path: 'properties.apiType', message }] : []),
+  ]
 }
 
 /** What is wrong with the document itself is said when it is read. */
