@@ -5,6 +5,7 @@
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { call, type Problem } from '../../api/client.ts'
 import { readId, shortId } from '../../api/ids.ts'
+import { plainType } from '../../api/place.ts'
 import { type Envelope, useCall, useList, useWrite } from '../../api/queries.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
@@ -125,8 +126,9 @@ export function Steps({ id }: TabProps) {
             },
             {
               id: 'type',
-              title: 'Type',
+              title: deploymentTexts.type,
               text: ({ properties }) => properties.targetResource?.resourceType ?? '',
+              show: ({ properties }) => plainType(properties.targetResource?.resourceType ?? ''),
               wideOnly: true,
               grow: 2,
             },

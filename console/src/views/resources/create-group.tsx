@@ -75,7 +75,7 @@ export function CreateGroup({ begin = '', onClose, onCreated }: CreateGroupProps
         validationMessage={problemAt(write.error, 'location')}
       >
         <Select value={location} onChange={(_, { value }) => setLocation(value)}>
-          {places.length === 0 && <option value="local">Local</option>}
+          {places.length === 0 && <option value="local">{createGroupTexts.local}</option>}
           {places.map((one) => (
             <option key={one.name} value={one.name}>
               {one.displayName}
