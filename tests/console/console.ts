@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { Installation } from '../e2e/installation.ts'
+import { isLong } from '../long.ts'
 import { type Browser, openBrowser, overflows } from '../portal/browser.ts'
 
 const screenshots = join(import.meta.dirname, '..', '..', 'test-results', 'console')
@@ -16,7 +17,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const isWholeRun = process.env['ARMATURE_TEST_COSTS'] !== undefined
 
 /** Longer than anything takes on a busy machine. */
-const waitMilliseconds = 180_000
+export const waitMilliseconds = 180_000
 
 export interface Console extends AsyncDisposable {
   readonly page: Page
@@ -26,8 +27,11 @@ export interface Console extends AsyncDisposable {
   heading(name: string): Promise<void>
   /** A picture for a guide. It is kept in `docs/pictures` with ARMATURE_TEST_PICTURES=1. */
   picture(name: string): Promise<void>
-  /** Axe finds nothing and nothing overflows: light, dark, and on a phone. Keeps screenshots; in `npm test`, of what fails alone. */
-  assertFit(name: string): Promise<void>
+  /**
+   * Axe finds nothing and nothing overflows: light, dark, and on a phone. Keeps screenshots; in `npm test`, of what fails alone.
+   * With `only`, in that look alone, but in the long suite in all of them.
+   */
+  assertFit(name: string, only?: Look): Promise<void>
 }
 
 export async function openConsole(
@@ -69,7 +73,7 @@ export async function openConsole(
       const folder = process.env['ARMATURE_TEST_PICTURES'] === '1' ? pictures : screenshots
       await page.screenshot({ path: join(folder, `${name}.png`) })
     },
-    async assertFit(name) {
+    async assertFit(name, only) {
       // A closing dialog hides the page from assistive technology a moment longer.
       await page
         .locator('#root:not([aria-hidden]), [role=dialog]')
@@ -82,6 +86,7 @@ export async function openConsole(
         await page.emulateMedia({ colorScheme: 'light' })
       })
       for (const [look, size, colorScheme, rules] of looks) {
+        if (only !== undefined && only !== look && !isLong) continue
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         const found = await problems(page, rules)
@@ -108,6 +113,7 @@ const looks = [
   ['dark', wide, 'dark', colourRules],
   ['narrow', { width: 360, height: 740 }, 'light', everyRule],
 ] as const
+type Look = (typeof looks)[number][0]
 
 /** The frame and dialogs scroll by themselves, so the window does not overflow. */
 const mainOverflows =

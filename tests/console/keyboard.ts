@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { type Console, settled } from './console.ts'
+import { type Console, settled, waitMilliseconds } from './console.ts'
 
 /** More steps than any view has controls in sight. */
 const stepsMax = 250
@@ -91,8 +91,10 @@ async function follow(page: Page, name: string, key = 'Tab'): Promise<void> {
   assert.fail(`${name}: Tab does not come to an end`)
 }
 
+/** As long as other waits of a page: a menu takes the focus late where the machine is busy. */
 async function waitUntil(page: Page, condition: string, problem: string): Promise<void> {
-  for (let looks = 0; looks < 100; looks += 1) {
+  const end = performance.now() + waitMilliseconds
+  while (performance.now() < end) {
     if (await page.evaluate<boolean>(condition)) return
     await page.waitForTimeout(30)
   }
