@@ -17,7 +17,10 @@ import type { Envelope } from '../api/queries.ts'
 import { resourcePath, useAppHref, useGo } from '../components/app-link.tsx'
 import { Refusal } from '../components/refusal.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
-import { appTexts } from '../texts/app.ts'
+import { accountTexts, appTexts } from '../texts/app.ts'
+import { createGroupTexts } from '../texts/resources.ts'
+import { deploymentTexts } from '../texts/work.ts'
+import { writeTexts } from '../texts/write.ts'
 import { areas } from './areas.ts'
 import { useFound } from './search.ts'
 import { useSubscriptions } from './subscription.ts'
@@ -40,6 +43,14 @@ const useStyles = makeStyles({
 
 /** What was typed is looked for after this many milliseconds without another key. */
 const settleAfter = 200
+
+/** What one may want to do, wherever one is. */
+const commands = [
+  { path: '/resources?create=group', title: createGroupTexts.button },
+  { path: '/create', title: writeTexts.create },
+  { path: '/deployments/new', title: deploymentTexts.new },
+  { path: '/account', title: accountTexts.title },
+] as const
 
 interface Hit {
   readonly to: string
@@ -137,7 +148,7 @@ function wordsOf(text: string): readonly string[] {
 /** Areas, what an id that was pasted names, and what was found. */
 function hitsOf(text: string, found: readonly Envelope[]): readonly Hit[] {
   const words = wordsOf(text)
-  const places = areas
+  const places = [...areas, ...commands]
     .filter(({ title }) => words.every((word) => title.toLowerCase().includes(word.toLowerCase())))
     .map(({ path, title }) => ({ to: path, title, lead: '' }))
   const id = text.trim()

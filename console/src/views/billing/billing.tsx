@@ -53,8 +53,11 @@ const useStyles = makeStyles({
 const keyOf: Readonly<Record<Dimension, (row: Transaction) => string>> = {
   day: ({ properties }) => properties.date.slice(0, 10),
   product: ({ properties }) => properties.productDescription ?? properties.productFamily ?? '',
+  family: ({ properties }) => properties.productFamily ?? '',
   section: ({ properties }) => properties.invoiceSectionDisplayName ?? '',
+  customer: ({ properties }) => properties.customerDisplayName ?? '',
   kind: ({ properties }) => properties.transactionType ?? '',
+  invoice: ({ properties }) => properties.invoice ?? '',
 }
 
 export function Billing() {
@@ -155,7 +158,7 @@ function barsOf(rows: readonly Transaction[], dimension: Dimension) {
   const groups = Map.groupBy(rows, keyOf[dimension])
   const sums = [...groups].flatMap(([name, some]) =>
     sumByCurrency(some).map((amount) => ({
-      name,
+      name: name === '' ? billingTexts.unnamed : name,
       value: amount.value,
       text: moneyText(amount),
     })),

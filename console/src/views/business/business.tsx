@@ -189,6 +189,8 @@ function Documents({
             title: businessTexts.number,
             text: ({ number }) => number,
             show: ({ id, number }) => <AppLink to={linkOf(id)}>{number}</AppLink>,
+            // Long enough for a number in a narrow window.
+            grow: 1.6,
             field: 'number',
           },
           {
