@@ -4,6 +4,7 @@ import { Agent, type ClientRequestArgs } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Destination, Outbound } from './outbound.ts'
+import { tlsOutward } from './tls.ts'
 
 interface Agents {
   readonly plain: Agent
@@ -18,7 +19,7 @@ export function agentOf(outbound: Outbound, isSecure: boolean): Agent {
   if (agents === undefined) {
     agents = {
       plain: routed(new Agent({ keepAlive: true }), 'http', outbound),
-      secure: routed(new SecureAgent({ keepAlive: true }), 'https', outbound),
+      secure: routed(new SecureAgent({ keepAlive: true, ...tlsOutward }), 'https', outbound),
     }
     known.set(outbound, agents)
   }

@@ -9,6 +9,7 @@ import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { Log } from '#kernel/ports.ts'
 import { canonicalHost } from './address.ts'
 import { createPolicy, type OutboundSettings } from './policy.ts'
+import { wordsOf } from './tls.ts'
 
 /** All addresses of a name. Rejects when it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>
@@ -80,7 +81,7 @@ export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOp
 
   const failed = (destination: Destination, cause: unknown): NotReached => {
     if (cause instanceof NotReached) return cause
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = cause instanceof Error ? wordsOf(cause) : String(cause)
     warn(destination, reason, 'an outbound call failed')
     return new NotReached(false, { cause })
   }

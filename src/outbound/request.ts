@@ -4,6 +4,7 @@ import { type ClientRequest, type IncomingMessage, request as requestPlain } fro
 import { request as requestSecure } from 'node:https'
 import { receiveAll } from '#kernel/received-bytes.ts'
 import { destinationOf, type Outbound } from './outbound.ts'
+import { tlsOutward } from './tls.ts'
 
 interface OutboundRequest {
   readonly url: URL
@@ -31,6 +32,7 @@ export async function answerOf(
     headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
     signal,
     lookup,
+    ...tlsOutward,
   }
   try {
     return await new Promise((resolve, reject) => {

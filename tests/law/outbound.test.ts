@@ -69,6 +69,23 @@ const allowed: Readonly<Record<string, string>> = {
   'src/engines/copy/worker/worker-engine.ts': 'starts its worker, which is given the policy',
 }
 
+/** Code that opens TLS, or passes options of it to what does. */
+const securing =
+  /import (?!type )[^;']*from '(?:node:)?(?:https|tls)'|\brejectUnauthorized\b|\bcheckServerIdentity\b|\b(?:ssl|tls): \{|\btls\.connect\(/
+
+/** These take their options from elsewhere, or open none. */
+const secured: Readonly<Record<string, string>> = {
+  'src/engines/copy/blobs/bounded-client.ts': 'its agent is that of src/outbound',
+  'src/engines/copy/blobs/blob-puller.ts': 'its agent is that of src/outbound',
+  'src/engines/databases/postgres/schema.ts': 'reads the authorities that this process trusts',
+  'src/http/listener.ts': 'listens; connects to nothing',
+  'src/http/connections.ts': 'closes its own listener; connects to nothing',
+  'src/http/public-url.ts': 'tells connections of https by their class; connects to nothing',
+  'src/outbound/tls.ts': 'makes the options',
+  'src/tls/certificates.ts': 'checks that certificate and key belong together',
+  'src/tls/trust.ts': 'adds an authority to those that this process trusts',
+}
+
 /** The command line and the client are not part of the server: they connect where their user says. */
 const outside = /^src\/(?:cli|client|outbound)\//
 
@@ -111,7 +128,32 @@ describe('the way out', () => {
     }
   })
 
+  test('whatever opens TLS takes the options of src/outbound, which no other side can make expensive', () => {
+    const all = sourceFiles('src').filter(
+      ({ path, isTest }) => !isTest && !/^src\/(?:cli|client)\//.test(path),
+    )
+    const opening = all.filter(({ text }) => securing.test(strip(text)))
+    const bare = opening
+      .filter(({ path, text }) => secured[path] === undefined && !/\.\.\.tlsOutward\b/.test(text))
+      .map(({ path }) => path)
+    assert.deepEqual(bare, [], 'pass `...tlsOutward` of src/outbound/tls.ts')
+    const paths = opening.map(({ path }) => path)
+    const idle = Object.keys(secured).filter((path) => !paths.includes(path))
+    assert.deepEqual(idle, [], 'these need no exception')
+    // A pattern that finds none of these would hold for nothing.
+    for (const path of [
+      'outbound/request.ts',
+      'outbound/agents.ts',
+      'engines/containers/probe.ts',
+    ]) {
+      assert.ok(paths.includes(`src/${path}`), path)
+    }
+  })
+
   test('known-bad examples are caught', () => {
+    assert.match('ssl: { rejectUnauthorized: false }', securing)
+    assert.match("import https from 'node:https'", securing)
+    assert.doesNotMatch("import type { Server } from 'node:tls'", securing)
     for (const [what, pattern, bad] of ways) assert.match(bad, pattern, what)
     assert.deepEqual(found("import { BlockList, isIP } from 'node:net'"), [])
     assert.equal(found("import { isIP, connect } from 'node:net'").length, 1)

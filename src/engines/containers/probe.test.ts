@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import {
+  certificate,
+  dheAlone,
+  ecdheAlone,
+  noCertificate,
+  secureServer,
+} from '#outbound/testing/secure-server.ts'
 import { localServer } from '#outbound/testing/ways.ts'
+import { requireOrSkip } from '../../../tests/require.ts'
 import { probeByHttp } from './probe.ts'
 
 const answers: readonly (readonly [what: string, bytes: string, reason: RegExp])[] = [
@@ -32,3 +40,19 @@ for (const [what, bytes, reason] of answers) {
     assert.match(String(message), reason)
   })
 }
+
+test('a probe over https takes elliptic curves, and no finite-field Diffie-Hellman', async (t) => {
+  if (!requireOrSkip(t, certificate !== undefined, noCertificate)) return
+  const outcome = async (options: typeof dheAlone): Promise<string> => {
+    await using server = await secureServer(options)
+    const { port } = server
+    const probe = { kind: 'http', scheme: 'https', port, path: '/', headers: [] } as const
+    const { healthy, message } = await probeByHttp('127.0.0.1', probe, 60)
+    return `${healthy} ${message}`
+  }
+  assert.match(
+    await outcome(dheAlone),
+    /^false .*finite-field Diffie-Hellman \(DHE\) is not offered/,
+  )
+  assert.match(await outcome(ecdheAlone), /^true /)
+})

@@ -4,6 +4,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireFinalAnswer } from '#outbound/request.ts'
+import { tlsOutward, wordsOf } from '#outbound/tls.ts'
 import { EngineError, type Probe, type ProbeOutcome, type Session } from './engine.ts'
 
 export async function probeByExec(
@@ -51,6 +52,7 @@ export async function probeByHttp(
         path,
         headers: Object.fromEntries(probe.headers.map(({ name, value }) => [name, value])),
         agent: false,
+        ...tlsOutward,
         rejectUnauthorized: false,
         signal: AbortSignal.timeout(timeoutSeconds * 1000),
       },
@@ -62,7 +64,7 @@ export async function probeByHttp(
       },
     )
     request.on('error', (error) => {
-      resolve({ healthy: false, message: `HTTP probe failed: ${error.message}` })
+      resolve({ healthy: false, message: `HTTP probe failed: ${wordsOf(error)}` })
     })
     // A probe that never ended would keep its place from the probes of others.
     request.on('close', () => {

@@ -8,6 +8,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
 import { type ClientOptions, createWebSocketStream, WebSocket } from 'ws'
+import { tlsOutward } from '#outbound/tls.ts'
 import { failureOfConnection, readAnswer } from '../answer.ts'
 import { EngineError } from '../engine.ts'
 import type { Json } from '../json.ts'
@@ -72,6 +73,7 @@ export class KubernetesClient implements AsyncDisposable {
     this.#agent = target.server.startsWith('https:')
       ? new https.Agent({
           ...options,
+          ...tlsOutward,
           ...(target.caCertificate === undefined ? {} : { ca: target.caCertificate }),
           ...(target.clientCertificate === undefined ? {} : { cert: target.clientCertificate }),
           ...(target.clientKey === undefined ? {} : { key: target.clientKey }),

@@ -4,6 +4,7 @@ import { Client, DatabaseError, escapeIdentifier } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { serverTypes } from '#kernel/server-values.ts'
 import { type Outbound, socketOf } from '#outbound/outbound.ts'
+import { tlsOutward } from '#outbound/tls.ts'
 import { CopyFailure, type PostgresTable } from '../engine.ts'
 import { notReached, type RoutedTask, requireRoute } from '../routed-task.ts'
 
@@ -49,7 +50,7 @@ async function connectTo(location: PostgresTable, outbound: Outbound): Promise<C
     database: location.database,
     user: location.user,
     password: location.password,
-    ssl: location.tls === 'verify' ? { rejectUnauthorized: true } : false,
+    ssl: location.tls === 'verify' ? { ...tlsOutward, rejectUnauthorized: true } : false,
     connectionTimeoutMillis: connectMilliseconds,
     application_name: 'armature data share',
     types: serverTypes,

@@ -7,6 +7,7 @@ import pg, { type Client, type ClientConfig } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { serverTypes } from '#kernel/server-values.ts'
 import { NotReached, type Outbound, type Route, socketOf } from '#outbound/outbound.ts'
+import { tlsOutward, wordsOf } from '#outbound/tls.ts'
 import {
   type Credentials,
   DatabaseEngineError,
@@ -265,14 +266,15 @@ export function checkServerTexts({ address, password }: ServerAccess, database: 
 /** The options for Node; `verify-ca` checks the chain and not the name. */
 function tlsOptions(address: ServerAddress): NonNullable<Exclude<ClientConfig['ssl'], boolean>> {
   const authorities = address.rootCertificates === undefined ? {} : { ca: address.rootCertificates }
+  const checked = { ...tlsOutward, rejectUnauthorized: true, ...authorities }
   switch (address.sslMode) {
     case 'prefer':
     case 'require':
-      return { rejectUnauthorized: false }
+      return { ...tlsOutward, rejectUnauthorized: false }
     case 'verify-ca':
-      return { rejectUnauthorized: true, checkServerIdentity: () => undefined, ...authorities }
+      return { ...checked, checkServerIdentity: () => undefined }
     case 'verify-full':
-      return { rejectUnauthorized: true, ...authorities }
+      return checked
     default:
       return address.sslMode satisfies never
   }
@@ -316,7 +318,7 @@ export function translate(error: unknown, address: ServerAddress): DatabaseEngin
   if (refusesTls(cause) || isTlsError(cause)) {
     return new DatabaseEngineError(
       'refused',
-      `TLS with ${where} is not as the mode '${address.sslMode}' demands: ${cause.message}`,
+      `TLS with ${where} is not as the mode '${address.sslMode}' demands: ${wordsOf(cause)}`,
       { cause, number: 603001 },
     )
   }

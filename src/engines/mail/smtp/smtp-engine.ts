@@ -8,6 +8,7 @@ import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Timers } from '#kernel/ports.ts'
 import { isLoopback } from '#outbound/address.ts'
 import { NotReached, type Outbound, socketOf } from '#outbound/outbound.ts'
+import { tlsOutward } from '#outbound/tls.ts'
 import { type Envelope, type HandedOver, type MailEngine, MailNotSent } from '../engine.ts'
 
 interface SmtpServer {
@@ -123,7 +124,7 @@ async function handOver(
     greetingTimeout: silentMilliseconds,
     socketTimeout: silentMilliseconds,
     maxResponseSize: answerBytesMax,
-    tls: { minVersion: 'TLSv1.2' },
+    tls: { ...tlsOutward, minVersion: 'TLSv1.2' },
   })
   try {
     return await talk(connection, async () => {

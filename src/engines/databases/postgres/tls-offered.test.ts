@@ -1,0 +1,68 @@
+/** What sessions offer to a server's TLS: elliptic curves, and no numbers that the server chooses. */
+
+import assert from 'node:assert/strict'
+import { type AddressInfo, createServer } from 'node:net'
+import { test } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
+import {
+  certificate,
+  dheAlone,
+  ecdheAlone,
+  noCertificate,
+} from '#outbound/testing/secure-server.ts'
+import { openWay } from '#outbound/testing/ways.ts'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import type { SslMode } from '../engine.ts'
+import { createPostgresEngine } from './postgres-engine.ts'
+
+const engine = createPostgresEngine({
+  clock: { now: () => Date.now() },
+  outbound: openWay,
+  folder: '/nonexistent',
+})
+
+/** The message of a session with a server that agrees to TLS and leaves after it; and how many handshakes ended. */
+async function outcome(options: typeof dheAlone, sslMode: SslMode) {
+  let handshakes = 0
+  const secure = createTlsServer({ ...certificate, ...options }, (socket) => {
+    handshakes++
+    socket.on('error', () => undefined).end()
+  })
+  secure.on('tlsClientError', () => undefined)
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      socket.write('S')
+      secure.emit('connection', socket)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // The address of a server that listens on a port has this shape.
+  const { port } = server.address() as AddressInfo
+  const address = { host: '127.0.0.1', port, user: 'somebody', sslMode }
+  try {
+    const message = await engine.inspect({ address, password: 'secret' }).then(
+      () => 'connected',
+      (error: Error) => error.message,
+    )
+    return { message, handshakes }
+  } finally {
+    server.close()
+  }
+}
+
+test('a server with finite-field Diffie-Hellman alone is refused in plain words, in every mode', async (t) => {
+  if (!requireOrSkip(t, certificate !== undefined, noCertificate)) return
+  for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full'] as const) {
+    const { message, handshakes } = await outcome(dheAlone, mode)
+    assert.match(message, /finite-field Diffie-Hellman \(DHE\) is not offered/, mode)
+    assert.equal(handshakes, 0, mode)
+  }
+})
+
+test('one with elliptic curves gets its handshake', async (t) => {
+  if (!requireOrSkip(t, certificate !== undefined, noCertificate)) return
+  const { message, handshakes } = await outcome(ecdheAlone, 'require')
+  assert.doesNotMatch(message, /Diffie-Hellman/)
+  assert.equal(handshakes, 1)
+})

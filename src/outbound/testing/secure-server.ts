@@ -1,0 +1,66 @@
+/** Servers of TLS for tests: what they offer is the test's to say. Their certificate is signed by itself. */
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type ServerOptions } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+
+interface Certificate {
+  readonly key: Buffer
+  readonly cert: Buffer
+}
+
+export const noCertificate = 'openssl is not here'
+
+/** Undefined where `openssl` is not here. */
+export const certificate: Certificate | undefined = makeCertificate()
+
+function makeCertificate(): Certificate | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-certificate-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=a']
+  try {
+    execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+    return { key: readFileSync(key), cert: readFileSync(cert) }
+  } catch {
+    return undefined
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Finite-field Diffie-Hellman alone, whose numbers the server chooses. */
+export const dheAlone: ServerOptions = {
+  maxVersion: 'TLSv1.2',
+  ciphers: 'DHE-RSA-AES128-GCM-SHA256',
+  dhparam: 'auto',
+}
+export const ecdheAlone: ServerOptions = {
+  maxVersion: 'TLSv1.2',
+  ciphers: 'ECDHE-RSA-AES128-GCM-SHA256',
+}
+
+export async function secureServer(options: ServerOptions, onSecure?: (socket: TLSSocket) => void) {
+  let handshakes = 0
+  const server = createServer({ ...certificate, ...options }, (_, response) => response.end('here'))
+  server.on('secureConnection', (socket) => {
+    handshakes++
+    onSecure?.(socket)
+  })
+  server.on('tlsClientError', () => undefined)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // The address of a server that listens on a port has this shape.
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    /** Those that came to their end. */
+    handshakes: () => handshakes,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
