@@ -32,8 +32,7 @@ test('no pair of odd answers ends more than its call', async () => {
   const at = server.address()
   const url = new URL(`http://127.0.0.1:${typeof at === 'object' ? at?.port : 0}/`)
   const signal = AbortSignal.timeout(60_000)
-  const read = async (): Promise<string> =>
-    textOf(await answerOf(openWay, { url, signal }), 1000)
+  const read = async (): Promise<string> => textOf(await answerOf(openWay, { url, signal }), 1000)
   for (const [name, one] of Object.entries(odd)) {
     for (const [otherName, other] of Object.entries(odd)) {
       for (pieces of [[one + other], [one, other]]) {
