@@ -72,7 +72,7 @@ export function createSecureListener(
 export interface Listening {
   readonly port: number
   /** Accepts no more connections, and resolves when those that were accepted are gone. */
-  close(): Promise<unknown>
+  close(): Promise<void>
 }
 
 /**
@@ -90,23 +90,23 @@ export async function listen(
   const more = Array.from({ length: socketsPerPort - 1 }, () =>
     createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       server.emit('connection', socket),
-    ),
+    ).unref(),
   )
-  const close = (): Promise<unknown> => Promise.all([server, ...more].map(closeServer))
-  try {
-    // A shared port would also be shared with another process of this user, so that it would start at a port in use.
-    if (reusePort && port !== 0) {
-      const probe = createTcpServer()
-      await open(probe, { host, port })
-      await closeServer(probe)
-    }
-    const taken = await open(server, { host, port, reusePort })
-    await Promise.all(more.map((one) => open(one, { host, port: taken, reusePort })))
-    return { port: taken, close }
-  } catch (error) {
-    await close()
-    throw error
+  const close = async (): Promise<void> => {
+    await Promise.all([server, ...more].map(closeServer))
   }
+  await using opening = new AsyncDisposableStack()
+  opening.defer(close)
+  // A shared port would also be shared with another process of this user, so that it would start at a port in use.
+  if (reusePort && port !== 0) {
+    const probe = createTcpServer()
+    await open(probe, { host, port })
+    await closeServer(probe)
+  }
+  const taken = await open(server, { host, port, reusePort })
+  await Promise.all(more.map((one) => open(one, { host, port: taken, reusePort })))
+  opening.move()
+  return { port: taken, close }
 }
 
 async function open(server: TcpServer, where: ListenOptions): Promise<number> {

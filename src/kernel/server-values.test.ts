@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { serverTypes } from './server-values.ts'
 
 const read = (type: number, text: string): unknown => serverTypes.getTypeParser(type, 'text')(text)
