@@ -8,7 +8,7 @@ import { openWay } from './testing/ways.ts'
 
 const odd: Readonly<Record<string, string>> = {
   'informational answers': 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(25),
-  'early hints': 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(25),
+  'other informational answers': 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(25),
   'another protocol':
     'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nabc',
   garbage: '\0\0\0 no answer at all\r\n\r\n',
@@ -17,14 +17,14 @@ const odd: Readonly<Record<string, string>> = {
 }
 
 test('no pair of odd answers ends more than its call', async () => {
-  let pieces: readonly string[] = []
+  let chunks: readonly string[] = []
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.setNoDelay(true)
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
     socket.once('data', () => {
-      const [first = '', ...rest] = pieces
+      const [first = '', ...rest] = chunks
       socket.write(first, () => setImmediate(() => socket.end(rest.join(''))))
     })
   })
@@ -35,7 +35,7 @@ test('no pair of odd answers ends more than its call', async () => {
   const read = async (): Promise<string> => textOf(await answerOf(openWay, { url, signal }), 1000)
   for (const [name, one] of Object.entries(odd)) {
     for (const [otherName, other] of Object.entries(odd)) {
-      for (pieces of [[one + other], [one, other]]) {
+      for (chunks of [[one + other], [one, other]]) {
         const text = await read().then(
           (whole) => whole,
           (error: unknown) => error,

@@ -80,15 +80,15 @@ test('a read is sent again when a busy server says, and a refusal is not repeate
     return failureOf(client.send('GET', '/subscriptions'))
   }
   for (const status of [408, 429, 503]) {
-    const told = await failureWith(status, { 'retry-after': '4' })
-    assert.deepEqual([retry.isRetried(0, told), retry.retryDelay(0, told)], [true, 4_000])
-    assert.equal(retry.isRetried(3, told), false)
+    const answered = await failureWith(status, { 'retry-after': '4' })
+    assert.deepEqual([retry.isRetried(0, answered), retry.retryDelay(0, answered)], [true, 4_000])
+    assert.equal(retry.isRetried(3, answered), false)
     const long = await failureWith(status, { 'retry-after': '60' })
     assert.equal(retry.isRetried(0, long), false)
   }
-  const untold = await failureWith(503)
+  const unanswered = await failureWith(503)
   assert.deepEqual(
-    [0, 1, 2].map((count) => retry.retryDelay(count, untold)),
+    [0, 1, 2].map((count) => retry.retryDelay(count, unanswered)),
     [1_000, 2_000, 4_000],
   )
   for (const status of [400, 403, 404, 409, 412, 500]) {

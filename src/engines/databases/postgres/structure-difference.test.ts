@@ -56,6 +56,6 @@ test('names are compared without their schemas, also where they are quoted', () 
   }
   assert.equal(between(by(15, '"a b".c'), by(18, '"a b"c')).length, 1)
   // By the square of its length, this would take hours.
-  const marks = '"'.repeat(2 ** 20)
-  assert.equal(between(by(15, marks), by(18, `${marks}x`)).length, 1)
+  const quotes = '"'.repeat(2 ** 20)
+  assert.equal(between(by(15, quotes), by(18, `${quotes}x`)).length, 1)
 })
