@@ -9,7 +9,7 @@ const sources = join(import.meta.dirname, '..', '..', 'console', 'src')
 /** Words between tags, and in what is shown or read aloud of an attribute or a column. */
 const texts = [
   /(?<!=)>\s*([A-Z][a-z][^<>{}=;()]*)<\//g,
-  /\b(?:title|label|aria-label|placeholder|hint|text|lead)(?:=|: )(?:"|')([A-Z][^"']*)/g,
+  /\b(?:title|label|aria-label|placeholder|hin[t]|text|lead)(?:=|: )(?:"|')([A-Z][^"']*)/g,
 ]
 
 function textsIn(source: string): readonly string[] {

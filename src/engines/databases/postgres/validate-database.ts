@@ -405,7 +405,7 @@ async function checkStructure({ validation: one, inside, findings }: Checked): P
     findings.add(
       'Structure',
       'Warning',
-      `Not tried: the target's user is a superuser, and what other users of the source define would run with its rights: ${listed(owners)}. Take a target user that is none, or look at what they define. A migration tries the structure before it moves rows.`,
+      `Not tried: the target's user is a superuser, and what other users of the source define would run with its rights: ${listed(owners)}. Take a target user that is none, or look at what they define. A migration makes the structure before it moves rows, and runs it.`,
     )
     return
   }
