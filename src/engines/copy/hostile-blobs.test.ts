@@ -89,6 +89,14 @@ describe('what is not read to its end', () => {
   }
 })
 
+test('informational answers without an end are no answer', async () => {
+  const { error } = await failureWith((answer) => {
+    answer.socket?.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(20_000))
+    answer.writeHead(403, service).end('<Error><Code>Late</Code></Error>')
+  })
+  assert.deepEqual([error.code, error.retry], ['Unreachable', 'later'])
+})
+
 describe('lists', () => {
   for (const [what, text] of Object.entries({
     'the same page again and again': page('', 'again'),

@@ -16,6 +16,7 @@ import {
 } from '@azure/storage-blob'
 import { agentOf } from '#outbound/agents.ts'
 import type { Outbound } from '#outbound/outbound.ts'
+import { requireFinalAnswer } from '#outbound/request.ts'
 import type { BlobLocation } from '../engine.ts'
 import { ItemChanged, type ListedItem } from '../objects.ts'
 import { callBlobService, containerOf, isSecure, nameOf, statusOf } from './blob-service.ts'
@@ -141,7 +142,8 @@ export class BlobPuller {
       // The deadline of the whole call: a server that sends a byte now and then would never time out otherwise.
       const timer = setTimeout(() => call.destroy(), answerMilliseconds)
       call.on('error', () => done(undefined))
-      // Also when it answered with another protocol, or broke off after the head.
+      requireFinalAnswer(call)
+      // Also when it broke off after the head.
       call.on('close', () => {
         clearTimeout(timer)
         done(undefined)

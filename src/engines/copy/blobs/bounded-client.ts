@@ -14,7 +14,7 @@ import {
 } from '@azure/storage-blob'
 import { agentOf } from '#outbound/agents.ts'
 import type { Outbound } from '#outbound/outbound.ts'
-import { TooLarge, textOf } from '#outbound/request.ts'
+import { requireFinalAnswer, TooLarge, textOf } from '#outbound/request.ts'
 
 /** The time from a request's first byte to the head of its answer, and from there to the end of a text. */
 const answerMilliseconds = 60_000
@@ -57,11 +57,7 @@ function headOf(request: WebResource, agent: Agent): Promise<IncomingMessage> {
       resolve(answer)
     })
     call.on('error', fail)
-    // Nobody asked for another protocol; without this handler the request would never end.
-    call.once('upgrade', (_, socket) => {
-      socket.destroy()
-      fail(new Error('it answered with another protocol'))
-    })
+    requireFinalAnswer(call)
     const body = typeof request.body === 'function' ? request.body() : request.body
     // The client passes bytes, text, or a Node stream.
     if (isStream(body)) body.once('error', (error) => call.destroy(error)).pipe(call)
