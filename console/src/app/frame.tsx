@@ -226,7 +226,11 @@ function Top({ menu, menuButton, onMenu, onDrawer, onSearch }: TopProps) {
   const styles = useStyles()
   const go = useGo()
   const { toggle } = useLook()
-  const { all, current, choose } = useSubscriptions()
+  const { all, current, isChosen, choose } = useSubscriptions()
+  // The first one stays, also when another comes before it in the list.
+  useEffect(() => {
+    if (!isChosen && current !== undefined) choose(current.subscriptionId)
+  })
   const who = person()
   return (
     <header className={styles.top}>

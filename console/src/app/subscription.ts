@@ -1,4 +1,4 @@
-/** The current subscription: named by the address (`?subscription=`), else the one used last, else the first. */
+/** The current subscription: the one used last, else the first. The first one stays when others come. */
 
 import { useEffect } from 'react'
 import { nameSubscriptions } from '../api/ids.ts'
@@ -12,7 +12,16 @@ export function useSubscriptions() {
   nameSubscriptions(all)
   const current = all.find(({ subscriptionId }) => subscriptionId === used) ?? all[0]
   const reload = (): void => void found.refetch()
-  return { all, current, error: found.error, loading: found.isLoading, reload, choose: setUsed }
+  const isChosen = used !== ''
+  return {
+    all,
+    current,
+    error: found.error,
+    loading: found.isLoading,
+    reload,
+    isChosen,
+    choose: setUsed,
+  }
 }
 
 /** As many groups as one chooses among. Search finds the others. */
