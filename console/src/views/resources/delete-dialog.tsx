@@ -5,11 +5,12 @@ import { useState } from 'react'
 import { send } from '../../api/client.ts'
 import { readId } from '../../api/ids.ts'
 import { plainType } from '../../api/place.ts'
-import { useList, useWrite } from '../../api/queries.ts'
+import { type Envelope, useList, useWrite } from '../../api/queries.ts'
 import { versionsOf } from '../../api/versions.ts'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { resourcesTexts } from '../../texts/resources.ts'
+import { nestedMax, useNested } from './tree-levels.tsx'
 
 const useStyles = makeStyles({
   list: { margin: 0, paddingLeft: tokens.spacingHorizontalL, overflowWrap: 'anywhere' },
@@ -49,7 +50,7 @@ export function DeleteDialog({
         {ids.slice(0, 20).map((id) => (
           <li key={id}>
             <bdi>{readId(id).name}</bdi>
-            {isGroup(id) && <Content id={id} />}
+            {isGroup(id) ? <Content id={id} /> : ids.length === 1 && <Nested id={id} />}
           </li>
         ))}
       </ul>
@@ -68,11 +69,22 @@ const shownMax = 10
 
 /** The resources that are deleted with a group. */
 function Content({ id }: { readonly id: string }) {
-  const styles = useStyles()
   const { subscriptionId = '', group = '' } = readId(id)
   const path = { subscriptionId, resourceGroupName: group }
   const { rows, more, error } = useList('listGroupResources', { path })
   if (error !== null) return <Refusal failure={error} quiet />
+  return <GoesToo rows={rows} more={more} />
+}
+
+/** The same for a single resource. */
+function Nested({ id }: { readonly id: string }) {
+  const { data = [], error } = useNested(id)
+  if (error !== null) return <Refusal failure={error} quiet />
+  return <GoesToo rows={data} more={data.length >= nestedMax} />
+}
+
+function GoesToo({ rows, more }: { readonly rows: readonly Envelope[]; readonly more: boolean }) {
+  const styles = useStyles()
   if (rows.length === 0) return null
   const rest = rows.length - shownMax
   return (

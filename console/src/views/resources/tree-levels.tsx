@@ -102,16 +102,21 @@ function GroupLevel(props: LevelProps) {
   return useLevel(props, useNodes(found.pages, nodesOf), found)
 }
 
-function NestedLevel(props: LevelProps) {
-  const { id } = props
+/** What is nested in a resource. */
+export function useNested(id: string) {
   const { subscriptionId = '', type = '' } = readId(id)
   const typesIn = useNestedTypes(subscriptionId)
   const types = typesIn(type)
-  const { data, isLoading, error } = useQuery<readonly Nested[], ApiFailure>({
+  const found = useQuery<readonly Nested[], ApiFailure>({
     queryKey: ['nested', id, types],
     queryFn: async ({ signal }) =>
       (await Promise.all(types.map((one) => listNested(id, one, signal)))).flat(),
   })
+  return { ...found, typesIn }
+}
+
+function NestedLevel(props: LevelProps) {
+  const { data, isLoading, error, typesIn } = useNested(props.id)
   const pages = useMemo(
     () => [(data ?? []).map((row) => resourceNode(row, typesIn))],
     [data, typesIn],
