@@ -116,15 +116,19 @@ function isLive({ meta, state: { data } }: Query): boolean {
 }
 
 /**
- * Whether a change of this id concerns the query. It does not if both name a subscription or a group, and the names
- * differ.
+ * Whether a change of this id concerns the query. It does not if both name subscriptions or groups, and none of the
+ * names is the same.
  */
 function concerns({ queryKey }: Pick<Query, 'queryKey'>, id: string): boolean {
   const text = JSON.stringify(queryKey).toLowerCase()
-  const named = (pattern: RegExp): string | undefined => pattern.exec(text)?.[1]
-  const subscription = named(/(?:\/subscriptions\/|"subscriptionid":")([^/"]+)/)
-  const group = named(/(?:\/resourcegroups\/|"resourcegroupname":")([^/"]+)/)
-  const own = /^\/subscriptions\/([^/]+)(?:\/resourcegroups\/([^/]+))?/.exec(id)
-  if (subscription !== undefined && own !== null && own[1] !== subscription) return false
-  return group === undefined || own?.[2] === undefined || own[2] === group
+  const others = (own: string | undefined, pattern: RegExp): boolean => {
+    const named = [...text.matchAll(pattern)].map(([, name]) => name)
+    return own !== undefined && named.length > 0 && !named.includes(own)
+  }
+  const [, subscription, group] =
+    /^\/subscriptions\/([^/]+)(?:\/resourcegroups\/([^/]+))?/.exec(id) ?? []
+  return !(
+    others(subscription, /(?:\/subscriptions\/|"subscriptionid":")([^/"]+)/g) ||
+    others(group, /(?:\/resourcegroups\/|"resourcegroupname":")([^/"]+)/g)
+  )
 }

@@ -120,9 +120,18 @@ export function useList<K extends OperationName, T = ItemOf<K>>(
   input: CallInput<K>,
   ask: Ask = {},
 ): PagedRows<T> {
+  return useLists<K, T>(name, [input], ask)
+}
+
+/** Several lists one after the other, as if they were one. */
+export function useLists<K extends OperationName, T = ItemOf<K>>(
+  name: K,
+  inputs: readonly CallInput<K>[],
+  ask: Ask = {},
+): PagedRows<T> {
   return useRows<T>(
-    [name, input],
-    async (signal) => (await call(name, input, signal)).body as Page,
+    [name, ...inputs],
+    inputs.map((input) => async (signal) => (await call(name, input, signal)).body as Page),
     ask,
   )
 }
@@ -135,28 +144,40 @@ export function useListAt<T>(
 ): PagedRows<T> {
   return useRows<T>(
     ['list', path, query],
-    async (signal) => (await send<Page>('GET', path, { query, signal })).body,
+    [async (signal) => (await send<Page>('GET', path, { query, signal })).body],
     ask,
     path,
   )
 }
 
+/** Where a page stands: in which list, and by which link; the first of its list has none. */
+interface Place {
+  readonly list: number
+  readonly link?: string
+}
+
 function useRows<T>(
   queryKey: QueryKey,
-  first: (signal: AbortSignal) => Promise<Page>,
+  firsts: readonly ((signal: AbortSignal) => Promise<Page>)[],
   ask: Ask,
   path = '',
 ): PagedRows<T> {
   const every = useEvery(ask)
-  const found = useInfiniteQuery<Page, ApiFailure, Page[], QueryKey, string | undefined>({
+  const found = useInfiniteQuery<Page, ApiFailure, Page[], QueryKey, Place>({
     queryKey: ['rows', ...queryKey],
-    queryFn: async ({ pageParam, signal }) =>
-      pageParam === undefined ? first(signal) : (await sendNext<Page>(pageParam, signal)).body,
-    initialPageParam: undefined,
-    getNextPageParam: ({ nextLink, '@odata.nextLink': odata, nextSkipToken: token }) =>
-      nextLink ??
-      odata ??
-      (token === undefined ? token : `${path}?$skipToken=${encodeURIComponent(token)}`),
+    queryFn: async ({ pageParam: { list, link }, signal }) =>
+      link === undefined
+        ? ((await firsts[list]?.(signal)) ?? { value: [] })
+        : (await sendNext<Page>(link, signal)).body,
+    initialPageParam: { list: 0 },
+    getNextPageParam(page, _, { list }) {
+      const { nextLink, '@odata.nextLink': odata, nextSkipToken: token } = page
+      const byToken =
+        token === undefined ? token : `${path}?$skipToken=${encodeURIComponent(token)}`
+      const link = nextLink ?? odata ?? byToken
+      if (link !== undefined) return { list, link }
+      return list + 1 < firsts.length ? { list: list + 1 } : undefined
+    },
     select: ({ pages }) => pages,
     enabled: ask.enabled ?? true,
     refetchInterval: (query) => everyOf(ask, every, query),

@@ -1,12 +1,13 @@
 /** Resources: groups and their content, as tables that can be searched, filtered and acted on. */
 
-import { Button, makeStyles, Tab, TabList, tokens } from '@fluentui/react-components'
+import { Button, makeStyles, Select, Tab, TabList, tokens } from '@fluentui/react-components'
 import { AddRegular } from '@fluentui/react-icons/svg/add'
 import { ArrowClockwiseRegular } from '@fluentui/react-icons/svg/arrow-clockwise'
 import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
 import { lazy, Suspense, useState } from 'react'
-import { readId } from '../../api/ids.ts'
-import { type ItemOf, useList } from '../../api/queries.ts'
+import { readId, shortId } from '../../api/ids.ts'
+import { plainType } from '../../api/place.ts'
+import { type ItemOf, useList, useLists } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useGroups, useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
@@ -33,14 +34,17 @@ const useStyles = makeStyles({
 })
 
 export function Resources() {
-  const { view = 'resources', create } = useSearch()
+  const { view = 'resources', create, where } = useSearch()
   const setSearch = useSetSearch()
-  const { current } = useSubscriptions()
-  const subscriptionId = current?.subscriptionId
+  const { all, current } = useSubscriptions()
+  const isEverywhere = where === 'all'
+  const subscriptionIds = (isEverywhere ? all : [current]).flatMap(
+    (one) => one?.subscriptionId ?? [],
+  )
   return (
     <Page
       title={resourcesTexts.title}
-      lead={current?.displayName}
+      lead={isEverywhere || view === 'tree' ? resourcesTexts.everywhere : current?.displayName}
       actions={
         <Button
           appearance="primary"
@@ -61,15 +65,15 @@ export function Resources() {
         <Tab value="groups">{resourcesTexts.groups}</Tab>
         <Tab value="tree">{resourcesTexts.tree}</Tab>
       </TabList>
-      {subscriptionId !== undefined &&
+      {subscriptionIds.length > 0 &&
         (view === 'groups' ? (
-          <Groups subscriptionId={subscriptionId} />
+          <Groups subscriptionIds={subscriptionIds} />
         ) : view === 'tree' ? (
           <Suspense fallback={<Loading />}>
             <ResourceTree />
           </Suspense>
         ) : (
-          <AllResources subscriptionId={subscriptionId} />
+          <AllResources subscriptionIds={subscriptionIds} />
         ))}
       <Suspense>
         {create === 'group' && <CreateGroup onClose={() => setSearch({ create: undefined })} />}
@@ -117,7 +121,14 @@ const groupColumns: readonly Column<Group>[] = [
 
 const resourceColumns: readonly Column<ListedResource>[] = [
   nameColumn,
-  { id: 'type', title: resourcesTexts.type, text: ({ type }) => type, grow: 2.5, wideOnly: true },
+  {
+    id: 'type',
+    title: resourcesTexts.type,
+    text: ({ type }) => type,
+    show: ({ type }) => plainType(type),
+    grow: 2.6,
+    wideOnly: true,
+  },
   {
     id: 'group',
     title: resourcesTexts.group,
@@ -128,12 +139,15 @@ const resourceColumns: readonly Column<ListedResource>[] = [
     id: 'location',
     title: resourcesTexts.location,
     text: ({ location }) => location ?? '',
+    grow: 0.7,
     wideOnly: true,
   },
   {
     id: 'state',
     title: resourcesTexts.state,
     text: ({ provisioningState }) => provisioningState ?? '',
+    // Long enough for the usual words.
+    grow: 1.2,
     show: ({ provisioningState }) => <State value={provisioningState} />,
   },
   { id: 'tags', title: resourcesTexts.tags, text: ({ tags }) => tagsText(tags), wideOnly: true },
@@ -142,19 +156,68 @@ const resourceColumns: readonly Column<ListedResource>[] = [
     title: resourcesTexts.created,
     text: ({ createdTime }) => momentText(createdTime),
     // Long enough for a moment.
-    grow: 1.8,
+    grow: 1.9,
     wideOnly: true,
   },
 ]
 
-function Groups({ subscriptionId }: { readonly subscriptionId: string }) {
+const subscriptionColumn = {
+  id: 'subscription',
+  title: resourcesTexts.subscription,
+  text: ({ id }: { readonly id: string }) => shortId(`/subscriptions/${readId(id).subscriptionId}`),
+  wideOnly: true,
+}
+
+/** With the subscription, where there are several. */
+function columnsOver<T extends { readonly id: string }>(
+  subscriptionIds: readonly string[],
+  [name, ...others]: readonly Column<T>[],
+): readonly Column<T>[] {
+  if (name === undefined || subscriptionIds.length < 2) return [name ?? [], others].flat()
+  return [name, subscriptionColumn, ...others]
+}
+
+/** Where one looks: in one subscription, or in all that one may read. */
+function WhereFilter() {
+  const { where } = useSearch()
+  const setSearch = useSetSearch()
+  const { all, current, choose } = useSubscriptions()
+  if (all.length < 2) return null
+  return (
+    <Select
+      aria-label={resourcesTexts.subscription}
+      value={where === 'all' ? where : (current?.subscriptionId ?? '')}
+      onChange={(_, { value }) => {
+        if (value !== 'all') choose(value)
+        setSearch({ where: value === 'all' ? value : undefined, group: undefined })
+      }}
+    >
+      {all.map(({ subscriptionId, displayName }) => (
+        <option key={subscriptionId} value={subscriptionId}>
+          {displayName}
+        </option>
+      ))}
+      <option value="all">{resourcesTexts.everywhere}</option>
+    </Select>
+  )
+}
+
+interface ListProps {
+  readonly subscriptionIds: readonly string[]
+}
+
+function Groups({ subscriptionIds }: ListProps) {
   const styles = useStyles()
   const { q = '' } = useSearch()
   const setSearch = useSetSearch()
-  const found = useList('listGroups', { path: { subscriptionId } })
+  const found = useLists(
+    'listGroups',
+    subscriptionIds.map((subscriptionId) => ({ path: { subscriptionId } })),
+  )
   return (
     <>
       <div className={styles.filters}>
+        <WhereFilter />
         <TextFilter
           label={resourcesTexts.filter}
           value={q}
@@ -167,7 +230,7 @@ function Groups({ subscriptionId }: { readonly subscriptionId: string }) {
         rows={byName(found.rows, q)}
         label={resourcesTexts.groups}
         name="groups"
-        columns={groupColumns}
+        columns={columnsOver(subscriptionIds, groupColumns)}
         keyOf={({ id }) => id}
         empty={{
           title: resourcesTexts.emptyGroups,
@@ -182,7 +245,7 @@ function Groups({ subscriptionId }: { readonly subscriptionId: string }) {
 /** The page size: large enough that a long list needs few requests, small enough to be fast. */
 const pageSize = '500'
 
-function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
+function AllResources({ subscriptionIds }: ListProps) {
   const styles = useStyles()
   const { type = '', group = '', q = '', tag = '' } = useSearch()
   const setSearch = useSetSearch()
@@ -192,9 +255,10 @@ function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
     $filter: filterOf({ q, type, tag }),
     $top: pageSize,
   }
-  const all = useList<'listResources', ListedResource>(
+  const [subscriptionId = ''] = subscriptionIds
+  const all = useLists<'listResources', ListedResource>(
     'listResources',
-    { path: { subscriptionId }, query },
+    subscriptionIds.map((one) => ({ path: { subscriptionId: one }, query })),
     { enabled: group === '' },
   )
   const inGroup = useList<'listGroupResources', ListedResource>(
@@ -206,18 +270,21 @@ function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
   return (
     <>
       <div className={styles.filters}>
+        <WhereFilter />
         <TextFilter
           label={resourcesTexts.filter}
           value={q}
           onChange={(text) => setSearch({ q: text }, { replace: true })}
         />
-        <ChoiceFilter
-          label={resourcesTexts.group}
-          any={resourcesTexts.anyGroup}
-          choices={groups.rows.map(({ name }) => name)}
-          value={group}
-          onChange={(value) => setSearch({ group: value })}
-        />
+        {subscriptionIds.length === 1 && (
+          <ChoiceFilter
+            label={resourcesTexts.group}
+            any={resourcesTexts.anyGroup}
+            choices={groups.rows.map(({ name }) => name)}
+            value={group}
+            onChange={(value) => setSearch({ group: value })}
+          />
+        )}
         <TypeFilter
           subscriptionId={subscriptionId}
           value={type}
@@ -237,7 +304,7 @@ function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
         {...found}
         label={resourcesTexts.resources}
         name="resources"
-        columns={resourceColumns}
+        columns={columnsOver(subscriptionIds, resourceColumns)}
         keyOf={({ id }) => id}
         empty={{
           title: resourcesTexts.emptyTitle,

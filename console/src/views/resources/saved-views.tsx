@@ -23,7 +23,7 @@ import { FormDialog } from '../../components/form-dialog.tsx'
 import { savedViewsTexts } from '../../texts/resources.ts'
 
 /** The parameters of the address that make a view; all are texts. */
-const parts = ['view', 'q', 'group', 'type', 'tag'] as const
+const parts = ['view', 'where', 'q', 'group', 'type', 'tag'] as const
 
 interface SavedView {
   readonly name: string
