@@ -71,24 +71,16 @@ export function Activity() {
             <Options of={activityTexts.statuses} />
           </Select>
         </Field>
-        <Field label={activityTexts.caller}>
-          <Input
-            defaultValue={caller}
-            onBlur={({ target }) => setSearch({ caller: target.value })}
-            onKeyDown={({ key, currentTarget }) => {
-              if (key === 'Enter') setSearch({ caller: currentTarget.value })
-            }}
-          />
-        </Field>
-        <Field label={activityTexts.group}>
-          <Input
-            defaultValue={group}
-            onBlur={({ target }) => setSearch({ group: target.value })}
-            onKeyDown={({ key, currentTarget }) => {
-              if (key === 'Enter') setSearch({ group: currentTarget.value })
-            }}
-          />
-        </Field>
+        <WholeText
+          label={activityTexts.caller}
+          value={caller}
+          onChange={(text) => setSearch({ caller: text })}
+        />
+        <WholeText
+          label={activityTexts.group}
+          value={group}
+          onChange={(text) => setSearch({ group: text })}
+        />
         <Switch
           label={activityTexts.follow}
           checked={follow === 'yes'}
@@ -97,5 +89,36 @@ export function Activity() {
       </div>
       <ActivityList found={found} empty={activityTexts.empty} newSince={openedAt} />
     </Page>
+  )
+}
+
+/** A filter that is compared as a whole, so it is applied when it has been typed to its end. */
+function WholeText({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (text: string) => void
+}) {
+  const [text, setText] = useState(value)
+  const [from, setFrom] = useState(value)
+  // Another address has another filter.
+  if (from !== value) {
+    setFrom(value)
+    setText(value)
+  }
+  return (
+    <Field label={label}>
+      <Input
+        value={text}
+        onChange={(_, { value: typed }) => setText(typed)}
+        onBlur={() => onChange(text)}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') onChange(text)
+        }}
+      />
+    </Field>
   )
 }

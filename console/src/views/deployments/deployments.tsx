@@ -15,6 +15,9 @@ import { outcomeColumns } from './outcome-columns.tsx'
 
 type Deployment = ItemOf<'listDeployments'>
 
+/** No name of a group. */
+const none = '/'
+
 const useStyles = makeStyles({ pick: { maxWidth: '320px' } })
 
 const columns: readonly Column<Deployment>[] = [
@@ -35,14 +38,21 @@ const columns: readonly Column<Deployment>[] = [
 export function Deployments() {
   const styles = useStyles()
   const go = useGo()
-  const { group } = useSearch()
+  const { group, of } = useSearch()
+  const isOfSubscription = of === 'subscription'
   const setSearch = useSetSearch()
   const { subscriptionId, groups } = useGroups()
   const chosen = group ?? groups.rows[0]?.name
   const found = useList(
     'listDeployments',
-    { path: { scope: groupId(subscriptionId, chosen ?? '') } },
-    { enabled: chosen !== undefined && subscriptionId !== '' },
+    {
+      path: {
+        scope: isOfSubscription
+          ? `/subscriptions/${subscriptionId}`
+          : groupId(subscriptionId, chosen ?? ''),
+      },
+    },
+    { enabled: (isOfSubscription || chosen !== undefined) && subscriptionId !== '' },
   )
   return (
     <Page
@@ -59,10 +69,16 @@ export function Deployments() {
       }
     >
       <Field label={deploymentTexts.group} className={styles.pick}>
-        <Select value={chosen ?? ''} onChange={(_, { value }) => setSearch({ group: value })}>
+        <Select
+          value={isOfSubscription ? none : (chosen ?? '')}
+          onChange={(_, { value }) =>
+            setSearch(value === none ? { of: 'subscription' } : { of: undefined, group: value })
+          }
+        >
           {groups.rows.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}
+          <option value={none}>{deploymentTexts.ofSubscription}</option>
         </Select>
       </Field>
       {groups.error !== null && <Refusal failure={groups.error} onRetry={groups.reload} />}
@@ -72,7 +88,13 @@ export function Deployments() {
         name="deployments"
         columns={columns}
         keyOf={({ id }) => id}
-        empty={{ title: chosen === undefined ? deploymentTexts.noGroups : deploymentTexts.none }}
+        empty={{
+          title: isOfSubscription
+            ? deploymentTexts.noneOfSubscription
+            : chosen === undefined
+              ? deploymentTexts.noGroups
+              : deploymentTexts.none,
+        }}
       />
     </Page>
   )

@@ -114,6 +114,7 @@ function OutOfOrder({ subscriptionId }: { readonly subscriptionId: string }) {
       </Card>
       <Card title={homeTexts.running}>
         {running.length > 0 && <Listed rows={running} />}
+        {failure !== null && <Refusal failure={failure} quiet />}
         {deployments.error !== null && <Refusal failure={deployments.error} quiet />}
         {running.length === 0 && failure === null && deployments.error === null && (
           <Text>{loading || deployments.loading ? appTexts.loading : homeTexts.nothingRuns}</Text>
