@@ -309,6 +309,8 @@ function journeys(): void {
     await page.getByText('keep', { exact: true }).waitFor()
     await opened.assertFit('locks')
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    // What is nested in it goes, too.
+    await page.getByRole('dialog').getByText('nested').waitFor()
     await page.getByRole('textbox', { name: 'Type first-identity to go on' }).fill('first-identity')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('ScopeLocked').waitFor()
@@ -326,6 +328,33 @@ function journeys(): void {
     await dialog.getByText('second-identity').waitFor()
     await opened.assertFit('delete-group')
     await dialog.getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  test('several subscriptions: one list of what is in all of them, live', async () => {
+    const { page } = opened
+    const other = `/subscriptions/${randomUUID()}`
+    const put = async (path: string, body: object): Promise<void> => {
+      const made = await installation.request('PUT', path, { body })
+      assert.ok(made.status < 300, made.text)
+    }
+    await put(`${other}?api-version=2022-12-01`, { displayName: 'מנוי שני' })
+    const identities = 'providers/Vendor.ManagedIdentity/userAssignedIdentities'
+    const identity = (name: string): string =>
+      `${other}/resourceGroups/elsewhere/${identities}/${name}?api-version=2023-01-31`
+    await put(`${other}/resourceGroups/elsewhere?api-version=2021-04-01`, { location: 'local' })
+    await put(identity('third-identity'), { location: 'local' })
+    await opened.open('/resources?q=identity')
+    await page.getByText('2 rows', { exact: true }).waitFor()
+    await page
+      .getByRole('main')
+      .getByRole('combobox', { name: 'Subscription' })
+      .selectOption('All subscriptions')
+    await page.getByText('3 rows', { exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'מנוי שני', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'first-identity' }).waitFor()
+    await opened.assertFit('resources-everywhere')
+    await put(identity('fourth-identity'), { location: 'local' })
+    await page.getByRole('link', { name: 'fourth-identity' }).waitFor()
   })
 
   test('a saved view: its filters and columns come back, for this person alone, and it can be removed', async () => {
@@ -379,7 +408,7 @@ function journeys(): void {
     }
   })
 
-  test('a look that fails later keeps what is shown', async (t) => {
+  test('a look that fails later keeps what is shown; what was never read is said, instead of that all is well', async (t) => {
     const { page } = opened
     t.after(() => page.unrouteAll())
     await opened.open(`/resource${subscription}/resourceGroups/web`)
@@ -397,6 +426,14 @@ function journeys(): void {
     await page.getByRole('tab', { name: 'Overview' }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
     await page.unrouteAll()
+    await page.route('**/resources?*', (route) => route.fulfill({ status: 500, body: 'no' }))
+    await opened.open('/')
+    for (const name of ['Out of order', 'Under way']) {
+      const card = page.getByRole('region', { name, exact: true })
+      await card.getByText('The server refused this').first().waitFor()
+      assert.equal(await card.getByText(/^(?:Nothing|No deployment)/).count(), 0)
+    }
+    await page.unrouteAll()
     await opened.open(`/resource${subscription}/resourceGroups/web`)
     await page.getByText('changed: yes').waitFor()
   })
@@ -411,6 +448,16 @@ function journeys(): void {
       .first()
       .click()
     await opened.assertFit('activity')
+    // A filter that stays the same is no step on the way back.
+    const steps = await page.evaluate<number>('history.length')
+    await page.getByRole('textbox', { name: 'Who' }).focus()
+    await page.getByRole('textbox', { name: 'Group' }).focus()
+    assert.equal(await page.evaluate<number>('history.length'), steps)
+    await page.getByRole('textbox', { name: 'Group' }).fill('web')
+    await page.getByRole('textbox', { name: 'Group' }).press('Enter')
+    await page.waitForURL(/group=web/)
+    await page.goBack()
+    assert.equal(await page.getByRole('textbox', { name: 'Group' }).inputValue(), '')
     await page.getByRole('switch', { name: 'Follow' }).click()
     const path = `${subscription}/resourceGroups/while-followed?api-version=2021-04-01`
     const made = await installation.request('PUT', path, { body: { location: 'local' } })
