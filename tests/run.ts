@@ -32,8 +32,8 @@ import { isLong } from './long.ts'
 /** More failures than this are no accident: the files are not run again. */
 const repeatedMax = 5
 
-/** Of a test, and of a file with all its tests. */
-const timeout = 600_000
+/** Of a test, and of a file with all its tests. On a slow machine, where many go on at once, some take ten minutes. */
+const timeout = 1_500_000
 
 const memory = '/dev/shm'
 /** A file with its databases, images and browsers. */

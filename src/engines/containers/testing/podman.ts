@@ -158,7 +158,7 @@ async function settingsText(): Promise<string> {
   ].join('\n')
 }
 
-const answerAttemptsMax = 200
+const answerAttemptsMax = 4_000
 const answerWaitMs = 50
 
 async function answers(target: DockerTarget, server: ChildProcess): Promise<void> {
@@ -246,13 +246,28 @@ async function endPodman(
   }
   await endMonitors(folder)
   await endRules(ids)
+  // A program of Podman that cleans up after a container may be at it still, and mounts or writes something anew.
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await unmountAll(folder)
+      await rm(folder, { recursive: true, force: true })
+      return
+    } catch (error) {
+      if (attempt >= removeAttemptsMax) throw error
+      await sleep(answerWaitMs)
+    }
+  }
+}
+
+const removeAttemptsMax = 600
+
+async function unmountAll(folder: string): Promise<void> {
   const mounts = (await readFile('/proc/self/mounts', 'utf8'))
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '')
     .filter((mount) => mount.startsWith(`${folder}/`))
     .sort((a, b) => b.length - a.length)
   for (const mount of mounts) await run('umount', ['-l', mount], { env: { PATH: searchPath } })
-  await rm(folder, { recursive: true, force: true })
 }
 
 /** Monitors of execs outlive their container for a while, and would recreate the folder. */
