@@ -80,10 +80,6 @@ const settings: Readonly<Record<string, string>> = {
   // A planner would compute conditions of constraints.
   constraint_exclusion: 'off',
   synchronize_seqscans: 'off',
-  // Helpers of a query begin late where processors are busy: a second of a cutover's pause for what is read in 50 ms.
-  enable_parallel_append: 'off',
-  min_parallel_table_scan_size: '512MB',
-  min_parallel_index_scan_size: '512MB',
   quote_all_identifiers: 'off',
 }
 
