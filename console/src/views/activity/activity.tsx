@@ -9,6 +9,7 @@ import { useRecentActivity } from '../../components/activity.ts'
 import { ActivityList } from '../../components/activity-list.tsx'
 import { Options } from '../../components/options.tsx'
 import { Page } from '../../components/page.tsx'
+import { useTypedText } from '../../components/typed-text.ts'
 import { activityTexts } from '../../texts/activity.ts'
 
 const useStyles = makeStyles({
@@ -102,13 +103,7 @@ function WholeText({
   readonly value: string
   readonly onChange: (text: string) => void
 }) {
-  const [text, setText] = useState(value)
-  const [from, setFrom] = useState(value)
-  // Another address has another filter.
-  if (from !== value) {
-    setFrom(value)
-    setText(value)
-  }
+  const [text, setText] = useTypedText(value)
   return (
     <Field label={label}>
       <Input

@@ -1,9 +1,10 @@
 /** Filters of a list of resources. They become the API's `$filter`, which the server evaluates. */
 
 import { Input, makeStyles, Select, tokens } from '@fluentui/react-components'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { quoted } from '../../api/filter.ts'
 import { useCall } from '../../api/queries.ts'
+import { useTypedText } from '../../components/typed-text.ts'
 import { resourcesTexts } from '../../texts/resources.ts'
 
 const useStyles = makeStyles({
@@ -47,13 +48,7 @@ export function TextFilter({
   readonly onChange: (text: string) => void
 }) {
   const styles = useStyles()
-  const [text, setText] = useState(value)
-  const [from, setFrom] = useState(value)
-  // Another address has another filter.
-  if (from !== value) {
-    setFrom(value)
-    setText(value)
-  }
+  const [text, setText] = useTypedText(value)
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is told when what was typed changes
   useEffect(() => {
     if (text === value) return

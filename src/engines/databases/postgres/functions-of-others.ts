@@ -40,10 +40,13 @@ export async function functionsOfOthers(
   return rows.map(({ what }) => what)
 }
 
-/** A table or view has a type of its own. Built-in functions do harm too, so an expression of any of these is enough. */
-const othersQuery = `SELECT r.rolname AS name FROM pg_catalog.pg_roles r WHERE NOT r.rolsuper AND (
+/**
+ * Roles `r` that are no superusers and may have written something that is computed: functions, views, or the expressions of tables
+ * and domains. A table or view has a type of its own. Built-in functions do harm too, so an expression of any of these is enough.
+ */
+export const ownersQuery = `SELECT r.rolname AS name FROM pg_catalog.pg_roles r WHERE NOT r.rolsuper AND (
     EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.proowner = r.oid AND p.oid >= 16384)
-    OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.typowner = r.oid AND t.oid >= 16384)) ORDER BY 1`
+    OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.typowner = r.oid AND t.oid >= 16384))`
 
 /**
  * Users who own functions, tables or types of the source: what these define is computed where the structure is made, also
@@ -54,6 +57,6 @@ export async function ownersWithoutRights(
   target: Session,
 ): Promise<readonly string[]> {
   if (!(await isSuperuser(target))) return []
-  const rows = await source.rows<{ name: string }>(othersQuery)
+  const rows = await source.rows<{ name: string }>(`${ownersQuery} ORDER BY 1`)
   return rows.map(({ name }) => name)
 }

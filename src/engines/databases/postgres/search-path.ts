@@ -5,6 +5,7 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import { codeOf, type Session } from './connect.ts'
+import { ownersQuery } from './functions-of-others.ts'
 import { memberOfExtension } from './structure-sql.ts'
 
 /** Rows of a table that an expression is tried with. */
@@ -83,11 +84,9 @@ const notFound: ReadonlySet<string> = new Set(['3F000', '42P01', '42883', '42704
 
 /**
  * What is tried runs with the rights of whoever reads. So nothing is tried where a user that lacks these rights may have written
- * some of it: functions, views, or the expressions of tables and domains. A table or view has a type of its own.
+ * some of it.
  */
-const ownOnly = `SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE NOT r.rolsuper AND r.rolname <> current_user AND (
-    EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.proowner = r.oid AND p.oid >= 16384)
-    OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.typowner = r.oid AND t.oid >= 16384)))`
+const ownOnly = `SELECT NOT EXISTS (${ownersQuery} AND r.rolname <> current_user)`
 
 interface Blind {
   /** What would fail at the target, each with the server's words. */
