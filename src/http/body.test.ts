@@ -186,6 +186,24 @@ describe('what is not HTTP', () => {
     })
   }
 
+  test('is answered before its sender is cut off, however much of it is still to come', async () => {
+    await using edge = await startEdge()
+    const socket = connect(edge.port, '127.0.0.1')
+    const read: Buffer[] = []
+    socket.on('data', (chunk) => read.push(chunk)).pause()
+    const cut = once(socket, 'close')
+    const send = (bytes: string | Buffer) =>
+      new Promise<void>((resolve, reject) => {
+        socket.write(bytes, (error) => (error ? reject(error) : resolve()))
+      })
+    await send(`PUT /a b HTTP/1.1\r\nHost: h\r\nContent-Length: ${16 * 1024 * 1024}\r\n\r\n`)
+    for (let sent = 0; sent < 16; sent++) await send(Buffer.alloc(1024 * 1024, 'x'))
+    socket.end()
+    socket.resume()
+    await cut
+    assert.match(Buffer.concat(read).toString(), /^HTTP\/1\.1 400 .*BadRequest/s)
+  })
+
   test('HTTP/1.0 is served', async () => {
     await using edge = await startEdge()
     const [answer] = await rawRequest(edge.port, ['GET /healthz HTTP/1.0\r\n\r\n'])

@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { TLSSocket, type Server as TlsServer } from 'node:tls'
 import { connected } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
@@ -29,7 +30,6 @@ export interface Connections {
 /** The share of the stop's time in which idle connections may still send a request, and its maximum. */
 const graceShare = 0.2
 const graceMillisecondsMax = 1_000
-/** After we closed our end, what still arrives is read and dropped, so that the peer gets no reset. */
 const lingerMilliseconds = 1_000
 
 export function trackConnections(
@@ -92,11 +92,7 @@ export function trackConnections(
 
   /** Closes our side and lets the peer close its own. */
   function finish(socket: Socket): void {
-    if (!open.delete(socket) || socket.destroyed) return
-    socket.end()
-    socket.resume()
-    const cut = setTimeout(() => socket.destroy(), lingerMilliseconds)
-    socket.once('close', () => clearTimeout(cut))
+    if (open.delete(socket) && !socket.destroyed) endInOrder(socket, lingerMilliseconds)
   }
 
   return {
@@ -121,6 +117,17 @@ export function trackConnections(
       clearTimeout(cut)
     },
   }
+}
+
+/**
+ * Closes our side. What the peer still sends is read and dropped for so long: a reset would take the last answer from
+ * it.
+ */
+export function endInOrder(socket: Duplex, milliseconds: number): void {
+  socket.end()
+  socket.resume()
+  const cut = setTimeout(() => socket.destroy(), milliseconds)
+  socket.once('close', () => clearTimeout(cut))
 }
 
 /** Ends what is still sent after so long. */

@@ -9,6 +9,7 @@ import { targetOf } from '#activity/record.ts'
 import { bodyOf as businessBody } from '#business/failure.ts'
 import { ApiError, type ErrorDetail, type ErrorFamily, refuse } from '#kernel/error.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { endInOrder } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
 import { type Edge, type Exchange, originOfExchange, requestFrom } from './exchange.ts'
 import { respondFailure } from './respond.ts'
@@ -211,6 +212,8 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
   // Node's own handler looks at the same field: no second answer into one that has begun.
   const begun = (socket as Duplex & { _httpMessage?: { headersSent?: boolean } })._httpMessage
     ?.headersSent
+  // What still arrives after an answer is no request either, and is dropped.
+  if (error.code !== 'ECONNRESET' && socket.writableEnded) return
   if (error.code === 'ECONNRESET' || !socket.writable || begun === true) {
     socket.destroy()
     return
@@ -225,15 +228,25 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
     'X-Content-Type-Options: nosniff',
     'Connection: close',
   ]
-  // `end` first: the answer is flushed before the socket goes.
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  const answer = `${lines.join('\r\n')}\r\n\r\n${body}`
+  // Who was too slow gets no more time.
+  if (error.code === requestTimeout) socket.end(answer, () => socket.destroy())
+  else {
+    socket.write(answer)
+    endInOrder(socket, brokenLingerMilliseconds)
+  }
 }
+
+const requestTimeout = 'ERR_HTTP_REQUEST_TIMEOUT'
+
+/** How long a peer may still send after the answer. Most send the rest of a body that was on its way. */
+const brokenLingerMilliseconds = 5_000
 
 function refusalOfSocketError(code: string | undefined): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return refuse.RequestHeaderFieldsTooLarge()
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
+    case requestTimeout:
       return edgeErrors.refuse.RequestTimeout()
     default:
       return refuse.BadRequest({ reason: 'it is not valid HTTP/1.1' })
