@@ -61,6 +61,30 @@ export function useCall<K extends OperationName>(name: K, input: CallInput<K>, a
   })
 }
 
+/** Whether a GET finds nothing. This is data: a query forgets its error while it is sent again. */
+export function useIsMissing<K extends OperationName>(
+  name: K,
+  input: CallInput<K>,
+  ask: Ask = {},
+): boolean {
+  const every = useEvery(ask)
+  const { data = false } = useQuery<boolean, ApiFailure>({
+    queryKey: ['isMissing', name, input],
+    queryFn: ({ signal }) =>
+      call(name, input, signal).then(
+        () => false,
+        (failure: ApiFailure) => {
+          if (failure.status !== 404) throw failure
+          return true
+        },
+      ),
+    enabled: ask.enabled ?? true,
+    refetchInterval: (query) => everyOf(ask, every, query),
+    meta: { live: ask.live },
+  })
+  return data
+}
+
 /** How often everything is fetched again while the stream of changes is closed, in milliseconds. */
 const staleEvery = 20_000
 

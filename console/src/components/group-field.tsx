@@ -3,7 +3,7 @@
 import { Button, Field, makeStyles, Select, tokens } from '@fluentui/react-components'
 import { AddRegular } from '@fluentui/react-icons/svg/add'
 import { lazy, Suspense, useState } from 'react'
-import { useCall } from '../api/queries.ts'
+import { useIsMissing } from '../api/queries.ts'
 import { useGroups } from '../app/subscription.ts'
 import { createGroupTexts, groupFieldTexts } from '../texts/resources.ts'
 import { Refusal } from './refusal.tsx'
@@ -26,8 +26,7 @@ interface GroupFieldProps {
 export function useMissingGroup(group: string): boolean {
   const { subscriptionId } = useGroups()
   const path = { subscriptionId, resourceGroupName: group }
-  const found = useCall('getGroup', { path }, { enabled: group !== '' && subscriptionId !== '' })
-  return found.error?.status === 404
+  return useIsMissing('getGroup', { path }, { enabled: group !== '' && subscriptionId !== '' })
 }
 
 export function GroupField({ group, onGroup }: GroupFieldProps) {
