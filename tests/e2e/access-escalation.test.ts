@@ -130,6 +130,40 @@ describe('escalation', () => {
     )
   })
 
+  test('who owns one revision of an API does not delete the others, and a lock keeps them', async () => {
+    const rg = `/subscriptions/${installation.subscriptionId}/resourceGroups/revised`
+    assert.equal((await createResourceGroup(installation, rg)).status, 201)
+    const service = `${rg}/providers/Vendor.ApiManagement/service/one`
+    const version = 'api-version=2024-05-01'
+    const put = (path: string, body: object) =>
+      installation.request('PUT', `${path}?${version}`, { body })
+    await put(service, {
+      sku: { name: 'Developer' },
+      properties: { publisherEmail: 'a@example.test', publisherName: 'A' },
+    })
+    const api = `${service}/apis/pets`
+    for (const path of [api, `${api};rev=2`]) {
+      const made = await put(path, { properties: { path: 'pets', displayName: 'Pets' } })
+      assert.equal(made.status, 201, made.text)
+    }
+    const one = await createApplication(installation, 'publisher')
+    await grant(installation, api, roles.contributor, one.principalId)
+    const all = `${api}?${version}&deleteRevisions=true`
+    const refused = await installation.request('DELETE', all, { token: one.token })
+    assertRefused(refused, 403, 'AuthorizationFailed')
+    const lock = `${api};rev=2/providers/Vendor.Authorization/locks/keep?api-version=2020-05-01`
+    const body = { properties: { level: 'CanNotDelete' } }
+    assert.equal((await installation.request('PUT', lock, { body })).status, 201)
+    assertRefused(await installation.request('DELETE', all), 409, 'ScopeLocked')
+    assert.equal((await installation.request('GET', `${api}?${version}`)).status, 200)
+    assert.equal((await installation.request('DELETE', lock)).status, 200)
+    await grant(installation, service, roles.contributor, one.principalId)
+    const gone = await installation.request('DELETE', all, { token: one.token })
+    assert.equal(gone.status, 200, gone.text)
+    const left = await installation.request('GET', `${api};rev=2?${version}`)
+    assert.equal(left.status, 404)
+  })
+
   test('a group lies in a subscription and nowhere else', async () => {
     const path = '/foo/x/resourceGroups/g/providers/Vendor.ContainerInstance/containerGroups/odd'
     const answer = await installation.request('PUT', `${path}?api-version=2025-09-01`, {

@@ -222,6 +222,12 @@ export interface StoredMembers<M> extends EveryType {
    * throws). Throws a refusal where something must stay.
    */
   deleteRules?(context: DeleteRuleContext<M>): Promise<void> | void
+  /**
+   * Other resources of its type that go before it, with all that is below them: no more than one transaction removes. It
+   * runs again until it names none. The type has no reconciler. The caller's right to delete them is for `deleteRules` to
+   * check; locks on them and deny assignments are looked at here.
+   */
+  deletedAlong?(context: DeleteRuleContext<M>): Promise<readonly ResourceId[]>
   /** The refusal of a GET of a missing resource, where it is not the common one. */
   notFound?(id: ResourceId): ApiError
   /**

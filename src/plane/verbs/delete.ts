@@ -150,13 +150,9 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
     resultStatus: 204,
   } as const
   if (!isLongRunning(compiled) && reconcile?.background?.leavesSomething?.(current) !== true) {
-    const { remaining } = await removeBelow(deps, tx, {
-      id,
-      initiator,
-      onReconciled(below) {
-        throw refuse.Conflict({ id: below.id })
-      },
-    })
+    const others = await stored.deletedAlong?.({ ...context, resource: current })
+    if (others?.length) return removeOthers(request, tx, others)
+    const { remaining } = await removeBelow(deps, tx, { id, initiator, onReconciled })
     if (remaining > 0) return undefined
     await removeRow(tx, compiled, row)
     if (reconcile !== undefined) await tx.unschedule(row.key)
@@ -195,6 +191,37 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
   const body = toWire(compiled, shape, current, deps.registry.words)
   const shown = isLongRunning(compiled) ? {} : { body }
   return { status: 202, ...shown, operation: linkOf(operation, compiled) }
+}
+
+function onReconciled(below: ResourceRow): never {
+  throw refuse.Conflict({ id: below.id })
+}
+
+/** Always undefined: what the request was for is still there. */
+async function removeOthers(
+  { deps, route: { compiled }, input, prohibitions }: CheckedDelete,
+  tx: Tx,
+  others: readonly ResourceId[],
+): Promise<undefined> {
+  const { principal } = input
+  const initiator = initiatorOf(input)
+  const { words, reader } = insideContextOf(deps, input, deps.clock.now(), tx)
+  for (const id of others) {
+    const row = await tx.lock(id.key, 'change')
+    if (row === undefined) continue
+    await askGuards(deps.guards, { id, type: compiled.stored.type, effect: 'delete', words, reader })
+    await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
+    const { remaining } = await removeBelow(deps, tx, { id, initiator, onReconciled })
+    if (remaining > 0) return
+    await removeRow(tx, compiled, row)
+    await recordActivity(tx, {
+      at: deps.clock.now(),
+      initiator,
+      action: compiled.permissions.delete,
+      target: { text: row.id, key: row.key },
+      status: 'Succeeded',
+    })
+  }
 }
 
 /** Deny assignments must not forbid the caller what is removed along with it. Costs nothing where there are none. */

@@ -556,6 +556,46 @@ describe('around an API', () => {
     assert.equal(unnamed.properties.apiId, api)
   })
 
+  test('it is deleted with its revisions, or after them', async () => {
+    await using started = await startWithApi()
+    const revision = (number: number): string => `${api};rev=${number}`
+    const put = async (path: string): Promise<void> => {
+      await started.send('PUT', path, { properties: { path: 'pets', displayName: 'Pets' } })
+      await started.send('PUT', `${path}/operations/one`, {
+        properties: { displayName: 'One', method: 'GET', urlTemplate: '/' },
+      })
+    }
+    const names = async (): Promise<readonly string[]> =>
+      (await started.json('GET', `${service}/apis`)).value.map(({ name }: Wire) => name)
+    await put(`${service}/apis/pets-2`)
+    // More than one transaction takes.
+    for (let number = 2; number < 64; number++) await put(revision(number))
+    for (const query of ['', '?deleteRevisions=false']) {
+      const alone = started.send('DELETE', `${api}${query}`, undefined, { ifMatch: '*' })
+      await assert.rejects(alone, {
+        code: 'ValidationError',
+        message: /Cannot delete the current revision of an API/,
+      })
+    }
+    const one = await started.send('DELETE', revision(2), undefined, { ifMatch: '*' })
+    assert.equal(one.status, 200)
+    assert.equal((await names()).length, 63)
+    const stale = started.send('DELETE', `${api}?deleteRevisions=true`, undefined, { ifMatch: 'x' })
+    await assert.rejects(stale, { status: 412 })
+    assert.equal((await names()).length, 63)
+    assert.equal((await started.send('DELETE', `${api}?deleteRevisions=true`)).status, 200)
+    assert.deepEqual(await names(), ['pets-2'])
+    await assert.rejects(started.send('GET', `${revision(3)}/operations/one`), { status: 404 })
+
+    await put(api)
+    assert.deepEqual((await started.json('GET', `${api}/revisions`)).value.length, 1)
+    await put(revision(2))
+    const named = await started.send('DELETE', `${revision(2)}?deleteRevisions=true`)
+    assert.equal(named.status, 200)
+    assert.deepEqual(await names(), ['pets-2'])
+    assert.equal((await started.send('DELETE', `${service}/apis/pets-2`)).status, 200)
+  })
+
   test('it has schemas, and tags of its service, as its operations and products have', async () => {
     await using started = await startWithApi()
     const schema = { contentType: 'application/json', document: { value: '{}' } }

@@ -5,7 +5,7 @@ import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.
 import { qualify } from '#kernel/vendor.ts'
 import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
+import type { Context, InsideContext, Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
@@ -15,6 +15,7 @@ import { charactersMax } from '../../domain/openapi/document-source.ts'
 import { writeOpenApi } from '../../domain/openapi/export.ts'
 import type { ImportedOperation } from '../../domain/openapi/import.ts'
 import { toSwagger } from '../../domain/openapi/swagger.ts'
+import { currentRevisionOf, numberedRevisions } from '../../domain/revisions.ts'
 import { refuseFields } from '../../errors.ts'
 import { allDates, workspaceDates } from '../../published-versions.ts'
 import type { Definition } from '../definitions/model.ts'
@@ -183,6 +184,54 @@ async function versionSetOf({
   return { apiVersionSet: { id: set.id.text, name: displayName, ...shown } }
 }
 
+const revisionsAtOnceMax = 50
+
+interface ApiDeletion extends InsideContext {
+  readonly id: ResourceId
+  readonly query: URLSearchParams
+  readonly resource: Stored | undefined
+  may(action: string, scope: ResourceId): boolean
+}
+
+/** `deleteRevisions=true` means the whole API, whichever of its revisions is named. */
+function isOfAll(query: URLSearchParams): boolean {
+  return query.get('deleteRevisions')?.toLowerCase() === 'true'
+}
+
+/** Up to a bound. */
+async function otherRevisions(
+  type: string,
+  { id, reader }: Pick<ApiDeletion, 'id' | 'reader'>,
+): Promise<readonly ResourceId[]> {
+  const current = currentRevisionOf(id)
+  // The current one comes last: while it is there, the others belong to an API.
+  const numbered = await numberedRevisions(reader, type, current, { limit: revisionsAtOnceMax })
+  const others = numbered.map((one) => one.id).filter(({ key }) => key !== id.key)
+  if (others.length > 0 || id.key === current.key) return others
+  return (await reader.get(current)) === undefined ? [] : [current]
+}
+
+/** The current revision stays while there are others, unless all of them shall go. That takes the right to the service's APIs. */
+async function deletionRules(type: string, context: ApiDeletion): Promise<void> {
+  const { id, query, resource, may, principal, words } = context
+  if (resource === undefined || (revisionOf(id) !== undefined && !isOfAll(query))) return
+  if ((await otherRevisions(type, context)).length === 0) return
+  if (!isOfAll(query)) {
+    const message =
+      'Cannot delete the current revision of an API: delete the others before it, or all of them with deleteRevisions=true'
+    throw refuseFields([{ path: 'deleteRevisions', message }])
+  }
+  const action = `${type}/delete`
+  const scope = parentOf(id)
+  if (may(action, scope)) return
+  throw refuse.AuthorizationFailed({
+    client: principal.displayName,
+    principalId: principal.id,
+    action: qualify(words, action),
+    scope: scope.text,
+  })
+}
+
 /** By what clients ask for: what the answer calls it. */
 const exportFormats: ReadonlyMap<string, string> = new Map([
   ...['openapi', 'openapi+json', 'openapi-link', 'openapi+json-link'].map(
@@ -199,7 +248,7 @@ function apiType(type: string, dates: readonly string[], documents: DocumentRead
     type,
     description: 'An API: its path, its backend, its revision, and the operations below it.',
     scope: 'resource-group',
-    query: { ...countedQuery, get: ['export', 'format'] },
+    query: { ...countedQuery, get: ['export', 'format'], delete: ['deleteRevisions'] },
     name: idRule(256),
     movable: true,
     versions: dates.map(api),
@@ -217,6 +266,8 @@ function apiType(type: string, dates: readonly string[], documents: DocumentRead
       const set = versionSetIdOf(id, desired)
       if (set !== undefined) await reader.get(set)
       const named = revisionOf(id)
+      // So is the current one: its deletion looks for others.
+      if (named !== undefined) await reader.get(currentRevisionOf(id))
       return named === undefined || named === desired.apiRevision
         ? []
         : [
@@ -226,6 +277,9 @@ function apiType(type: string, dates: readonly string[], documents: DocumentRead
             },
           ]
     },
+    rightsToDelete: (id) => [{ action: `${type}/delete`, scope: parentOf(id) }],
+    deleteRules: (context) => deletionRules(type, context),
+    deletedAlong: async (context) => (isOfAll(context.query) ? otherRevisions(type, context) : []),
     list: {
       page: countedList<Api>(type, {
         name: { type: 'string', read: ({ id }: Stored) => nameOf(id), ignoreCase: true },

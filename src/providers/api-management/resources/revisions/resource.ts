@@ -1,11 +1,12 @@
 /** The revisions of an API, as a list: the current one, and those that are named after it with their number. */
 
 import Type from 'typebox'
-import { childOf, nameOf, parentOf } from '#kernel/resource-id.ts'
+import { nameOf } from '#kernel/resource-id.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { revisionOf } from '../../domain/names.ts'
+import { currentRevisionOf, markOfRevisions, numberedRevisions } from '../../domain/revisions.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Api } from '../apis/model.ts'
 
@@ -32,18 +33,14 @@ export function revisions(): ResourceType {
     answer,
     source: {
       async list({ reader, parent, cursor, limit }) {
-        const service = parentOf(parent)
-        const current = childOf(service, 'apis', nameOf(parent).replace(/;rev=[^;]*$/i, ''))
+        const current = currentRevisionOf(parent)
         const first = cursor === undefined ? await reader.get(current) : undefined
-        // In the order of keys, the numbered ones follow each other.
-        const mark = `${current.key};`
-        const size = limit + 1 - (first === undefined ? 0 : 1)
-        const after = cursor ?? mark
-        const others = await reader.list({ type, under: service, after, limit: size })
-        const found = [
-          ...(first === undefined ? [] : [first]),
-          ...others.filter(({ id }) => id.key.startsWith(mark)),
-        ]
+        const mark = markOfRevisions(current)
+        const others = await numberedRevisions(reader, type, current, {
+          after: cursor ?? mark,
+          limit: limit + 1 - (first === undefined ? 0 : 1),
+        })
+        const found = [...(first === undefined ? [] : [first]), ...others]
         const items = found.slice(0, limit)
         const last = items.at(-1)
         return {
