@@ -1,13 +1,14 @@
 /**
- * The published command line over TLS against a started installation: what the guide does not cover. A person by
- * device code, roles by name, tags, resources by type, and errors as its users see them. Debian combines it with a
+ * The published command line over TLS against a started installation: the three ways to sign in, each operation that it
+ * has commands for, and what the guide does not cover: roles by name, tags, resources by type, errors as its users see
+ * them. Debian combines it with a
  * newer library, with which its role commands fail before they send anything. `programs/mends` corrects that, and
  * nothing else.
  */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
@@ -50,12 +51,15 @@ test('the published command line does its work', { timeout: 580_000 }, async (t)
   const settings = mkdtempSync(join(tmpdir(), 'armature-az-'))
   t.after(() => rmSync(settings, { recursive: true, force: true }))
   const { subscriptionId, httpsUrl: url, authorityFile } = installation
+  const secret = readFileSync(join(installation.home, 'local-token.secret'), 'utf8').trim()
   const env = {
     ...process.env,
     AZURE_CONFIG_DIR: settings,
     // Without this it would report every command to its makers.
     AZURE_CORE_COLLECT_TELEMETRY: 'no',
     REQUESTS_CA_BUNDLE: authorityFile,
+    // Only `login --identity` looks at it.
+    MSI_ENDPOINT: `${url}/common/identity/token/${secret}`,
     PYTHONPATH: join(import.meta.dirname, 'programs/mends'),
   }
   const forks = startForkedAz(env)
@@ -195,6 +199,47 @@ test('the published command line does its work', { timeout: 580_000 }, async (t)
     assert.deepEqual(await az('ad group list --display-name crew'), [])
   })
 
+  await step('locks', 'a lock holds a group until it is taken away', async () => {
+    await az('group create -n held -l local')
+    await az('lock create -n keep -t CanNotDelete -g held')
+    assert.match(await refused('group delete -n held --yes'), /ScopeLocked/)
+    assert.equal((await az<Item[]>('lock list -g held')).length, 1)
+    await az('lock delete -n keep -g held')
+    await az('group delete -n held --yes')
+    assert.equal(await az('group exists -n held'), false)
+  })
+
+  await step('deployments', 'what a template would change, then the change', async () => {
+    const file = join(settings, 'identity.json')
+    writeFileSync(
+      file,
+      `{
+        "$schema": "https://schema.example/2019-04-01/deploymentTemplate.json#",
+        "contentVersion": "1.0.0.0",
+        // As people write them.
+        "parameters": { "name": { "type": "string" } },
+        "resources": [{
+          "type": "Microsoft.ManagedIdentity/userAssignedIdentities",
+          "apiVersion": "2023-01-31",
+          "name": "[parameters('name')]",
+          "location": "[resourceGroup().location]"
+        }],
+        "outputs": { "name": { "type": "string", "value": "[parameters('name')]" } }
+      }`,
+    )
+    const given = `--template-file ${file} --parameters name=worker`
+    const { changes } = await az<{ changes: { changeType: string }[] }>(
+      `deployment group what-if -g one ${given} --no-pretty-print`,
+    )
+    assert.deepEqual(changes.filter((one) => one.changeType === 'Create').length, 1)
+    const made = await az<{ properties: { provisioningState: string; outputs: object } }>(
+      `deployment group create -g one -n first ${given}`,
+    )
+    assert.equal(made.properties.provisioningState, 'Succeeded')
+    assert.deepEqual(made.properties.outputs, { name: { type: 'String', value: 'worker' } })
+    await az('identity show -g one -n worker')
+  })
+
   await step('deployments', 'a template spec is kept, and shown with its versions', async () => {
     const file = join(settings, 'spec.json')
     const $schema = 'https://schema.example/2019-04-01/deploymentTemplate.json#'
@@ -244,6 +289,28 @@ test('the published command line does its work', { timeout: 580_000 }, async (t)
     const shown = await az<{ instanceView: { state: string } }>('container show -g one -n web')
     assert.equal(shown.instanceView.state, 'Running')
     await az('container delete -g one -n web --yes')
+  })
+
+  await step('transactions', 'those of an invoice are listed', async () => {
+    const file = join(settings, 'support.csv')
+    const today = new Date().toISOString().slice(0, 10)
+    const header = 'date,transactionAmount,productDescription'
+    writeFileSync(file, `${header}\n${today},12.50,Support\n`)
+    await installation.cli(['billing', 'import', file])
+    await installation.cli(['billing', 'close'])
+    const [account] = await az<{ name: string }[]>('billing account list')
+    const of = `--account-name ${account?.name}`
+    const [invoice] = await az<{ name: string; status: string }[]>(
+      `billing invoice list ${of} --period-start-date 2026-01-01 --period-end-date 2100-01-01`,
+    )
+    assert.equal(invoice?.status, 'Due')
+    const rows = await az<{ productDescription: string }[]>(
+      `billing transaction list ${of} --invoice-name ${invoice.name}`,
+    )
+    assert.deepEqual(
+      rows.map((row) => row.productDescription),
+      ['Support'],
+    )
   })
 
   await step('PostgreSQL servers', 'sizes of a location are listed by zone', async () => {
@@ -299,6 +366,19 @@ test('the published command line does its work', { timeout: 580_000 }, async (t)
     const error = await refused(`deployment group create -g one --template-file ${file}`)
     assert.match(error, /InvalidTemplate/)
     assert.match(error, /missing/)
+  })
+
+  await step('sign-in', 'an application signs in, and a managed identity', async () => {
+    const { clientId, clientSecret } = installation.owner
+    const tenant = `--tenant ${installation.tenantId}`
+    const login = `login --service-principal -u ${clientId} ${tenant} --password=${clientSecret}`
+    for (const line of [login, 'login --identity']) {
+      const [account] = await az<{ id: string; user: { type: string } }[]>(line)
+      assert.equal(account?.id, subscriptionId)
+      assert.equal(account.user.type, 'servicePrincipal')
+      assert.equal((await az<Item[]>('group list')).length, 1)
+      await az('logout')
+    }
   })
 
   seen.compare()
