@@ -167,6 +167,33 @@ describe('references', () => {
   })
 })
 
+/** The decisions that a text for users names: in a string of the sources, or anywhere in a document. */
+function decisionsIn({ path, text }: { readonly path: string; readonly text: string }) {
+  const texts = path.endsWith('.json')
+    ? [text]
+    : (text.match(/'[^'\n]*'|`[^`\n]*`|"[^"\n]*"/g) ?? [])
+  // A comment may have an apostrophe, and a line of it is no string.
+  const shown = texts.filter((one) => !/^.(?:s|re|ve|t)\b/.test(one))
+  return shown.flatMap((one) => one.match(/\b(?:decision|issue) ?\d{1,4}\b/gi) ?? [])
+}
+
+test('what users read in documents and texts names no decision: it says what it means', () => {
+  const shown = [
+    ...sourceFiles('openapi', '.json'),
+    ...sourceFiles('console/src'),
+    ...sourceFiles('src'),
+  ]
+  const found = shown
+    .filter(({ isTest }) => !isTest)
+    .flatMap((one) => decisionsIn(one).map((named) => `${one.path}: ${named}`))
+  assert.deepEqual(found, [])
+  const text = "description: 'There are none (decision 0168)', // what it's for (decision 12)"
+  assert.deepEqual(decisionsIn({ path: 'a.ts', text }), ['decision 0168'])
+  assert.deepEqual(decisionsIn({ path: 'a.json', text: '"There are none (decision 0168)"' }), [
+    'decision 0168',
+  ])
+})
+
 test('src/cli/README.md names each of its files, and no other', () => {
   const page = readFileSync(join(root, 'src/cli/README.md'), 'utf8')
   const [, table = ''] = page.split('## Files')
