@@ -300,6 +300,49 @@ function journeys(): void {
     await assertOverlay(opened, 'Demo seat')
   })
 
+  test('billing: an invoice opened: its sums, what it is made of, one of its transactions, its PDF', async () => {
+    const { page } = opened
+    await opened.open('/billing')
+    const invoices = page.getByRole('table', { name: 'Invoices' })
+    const first = invoices.getByRole('link').first()
+    const name = (await first.textContent()) ?? ''
+    await first.click()
+    await opened.heading(name)
+    const sums = page.getByRole('region', { name: 'Sums' })
+    await sums.getByText('To pay').waitFor()
+    await page
+      .getByRole('table', { name: 'What it is made of' })
+      .getByRole('rowheader', { name: 'Demo seat' })
+      .waitFor()
+    await page.getByRole('combobox', { name: 'By' }).selectOption('Kind')
+    await page
+      .getByRole('rowheader', { name: /refund/i })
+      .first()
+      .waitFor()
+    await opened.assertFit('invoice-of-billing')
+    await assertWalk(opened, 'invoice-of-billing')
+    const card = page.getByRole('region', { name: 'Transactions' }).first()
+    await card.getByRole('searchbox').fill('no such thing')
+    await card.getByText('Nothing has all of these words.').waitFor()
+    await card.getByRole('searchbox').fill('')
+    await card.getByRole('button', { name: 'Demo seat' }).first().click()
+    await page.getByRole('dialog').getByText('Before tax').waitFor()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /Close|Cancel/ })
+      .click()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as PDF' }).click(),
+    ])
+    assert.equal(file.suggestedFilename(), `${name}.pdf`)
+    assert.equal(readFileSync(await file.path(), 'latin1').slice(0, 5), '%PDF-')
+    await page.getByRole('link', { name: 'Billing' }).first().click()
+    await opened.heading('Billing')
+    await opened.open('/billing?invoice=no-such-invoice')
+    await page.getByText('There is no such thing, or you may not see it').waitFor()
+  })
+
   test('billing: a month of many transactions is added up to its end, also on Home', async () => {
     const { page } = opened
     const file = join(installation.home, 'many.ndjson')

@@ -50,6 +50,8 @@ export interface Answer<T = unknown> {
   readonly etag: string | undefined
   /** The path that tells the state of an operation that is still running. */
   readonly operationPath: string | undefined
+  /** The path of what was made, or of where to ask for it. */
+  readonly location: string | undefined
 }
 
 type Values = Readonly<Record<string, string | undefined>>
@@ -231,12 +233,14 @@ function resultOf<T>({ status, body, headers }: Exchanged, path: string): Answer
     throw new ApiFailure(status, problemIn(body), { correlationId, path, retryAfter })
   }
   const link = headers.get(asyncHeader)
+  const location = headers.get('location')
   return {
     status,
     // The OpenAPI document of the operation gives its shape.
     body: body as T,
     etag: headers.get('etag') ?? undefined,
     operationPath: link === null ? undefined : pathOfLink(link),
+    location: location === null ? undefined : pathOfLink(location),
   }
 }
 

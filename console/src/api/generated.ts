@@ -25,6 +25,26 @@ export interface Operations {
       readonly count?: number
     }
   }
+  getEntities: {
+    path: {  }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly id: string
+        readonly name: string
+        readonly type: string
+        readonly properties: {
+          readonly tenantId: string
+          readonly displayName: string
+          readonly parent: {
+            readonly id: string
+          }
+          readonly permission: "view" | "edit"
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
   listGroups: {
     path: { subscriptionId: string }
     body: undefined
@@ -1570,6 +1590,140 @@ export interface Operations {
       readonly count?: number
     }
   }
+  getInvoice: {
+    path: { billingAccountName: string; invoiceName: string }
+    body: undefined
+    answer: {
+      readonly properties: {
+        readonly amountDue: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly billedAmount: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly creditAmount: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly subTotal: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly taxAmount: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly totalAmount: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly billingProfileId: string
+        readonly documentType: "Invoice" | "CreditNote"
+        readonly invoiceType: string
+        readonly invoiceDate: string
+        readonly dueDate: string
+        readonly invoicePeriodStartDate: string
+        readonly invoicePeriodEndDate: string
+        readonly isMonthlyInvoice: boolean
+        readonly status?: string
+        readonly documents?: readonly ({
+          readonly kind: "Invoice" | "CreditNote"
+          readonly name: string
+          readonly source: "DRS" | "ENF" | "Other"
+          readonly url: string
+        })[]
+      }
+    }
+  }
+  listInvoiceTransactions: {
+    path: { billingAccountName: string; invoiceName: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly vendorCreditApplied?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly vendorPlan?: string
+          readonly billingCurrency: string
+          readonly billingProfileDisplayName?: string
+          readonly billingProfileId: string
+          readonly consumptionCommitmentDecremented?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly creditType?: string
+          readonly customerDisplayName?: string
+          readonly customerId?: string
+          readonly date: string
+          readonly discount?: number
+          readonly effectivePrice?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly exchangeRate?: number
+          readonly invoice: string
+          readonly invoiceId?: string
+          readonly invoiceSectionDisplayName?: string
+          readonly invoiceSectionId?: string
+          readonly isThirdParty?: boolean
+          readonly kind?: string
+          readonly marketPrice?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly partNumber?: string
+          readonly pricingCurrency?: string
+          readonly productDescription?: string
+          readonly productFamily?: string
+          readonly productType?: string
+          readonly productTypeId?: string
+          readonly quantity?: number
+          readonly reasonCode?: string
+          readonly refundTransactionDetails?: {
+            readonly amountRefunded?: {
+              readonly currency: string
+              readonly value: number
+            }
+            readonly amountRequested?: {
+              readonly currency: string
+              readonly value: number
+            }
+            readonly refundOperationId?: string
+          }
+          readonly servicePeriodStartDate?: string
+          readonly servicePeriodEndDate?: string
+          readonly specialTaxationType?: string
+          readonly subTotal?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly tax?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly transactionAmount?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly transactionType?: string
+          readonly unitOfMeasure?: string
+          readonly unitType?: string
+          readonly units?: number
+        }
+      })[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
+  }
+  printInvoice: {
+    path: { billingAccountName: string; invoiceName: string }
+    body: undefined
+    answer: Readonly<Record<string, unknown>>
+  }
   listProfileTransactions: {
     path: { billingAccountName: string; billingProfileName: string }
     body: undefined
@@ -2292,6 +2446,7 @@ export const operations: {
   }
 } = {
   listSubscriptions: { method: 'GET', path: '/subscriptions', version: '2022-12-01' },
+  getEntities: { method: 'POST', path: '/providers/Vendor.Management/getEntities', version: '2020-05-01' },
   listGroups: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups', version: '2021-04-01' },
   getGroup: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}', version: '2021-04-01' },
   putGroup: { method: 'PUT', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}', version: '2021-04-01' },
@@ -2330,6 +2485,9 @@ export const operations: {
   listBillingAccounts: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts', version: '2024-04-01' },
   listBillingProfiles: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles', version: '2024-04-01' },
   listInvoices: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices', version: '2024-04-01' },
+  getInvoice: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices/{invoiceName}', version: '2024-04-01' },
+  listInvoiceTransactions: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices/{invoiceName}/transactions', version: '2024-04-01' },
+  printInvoice: { method: 'POST', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices/{invoiceName}/download', version: '2024-04-01' },
   listProfileTransactions: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/transactions', version: '2024-04-01' },
   refundTransaction: { method: 'POST', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/transactions/{transactionName}/refund', version: '2024-04-01' },
   chargeUsage: { method: 'POST', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/chargeUsage', version: '2024-04-01' },

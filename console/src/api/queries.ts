@@ -7,7 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import {
   type AnswerOf,
   type ApiFailure,
@@ -46,6 +46,8 @@ interface Ask {
   readonly every?: number | false
   /** `false`: a change that the server reports does not fetch it again. */
   readonly live?: boolean
+  /** Milliseconds for which another view does not fetch it again. */
+  readonly keepFor?: number
   /** Fetched again while the resource says that an operation on it is running. */
   readonly untilEnded?: boolean
 }
@@ -56,6 +58,7 @@ export function useCall<K extends OperationName>(name: K, input: CallInput<K>, a
     queryKey: [name, input],
     queryFn: async ({ signal }) => (await call(name, input, signal)).body,
     enabled: ask.enabled ?? true,
+    ...(ask.keepFor === undefined ? {} : { staleTime: ask.keepFor }),
     refetchInterval: (query) => everyOf(ask, every, query),
     meta: { live: ask.live },
   })
@@ -117,6 +120,7 @@ export function useGet<T>(path: string, query: SendOptions['query'] = {}, ask: A
     queryKey: ['GET', path, query],
     queryFn: async ({ signal }) => (await send<T>('GET', path, { query, signal })).body,
     enabled: ask.enabled ?? true,
+    ...(ask.keepFor === undefined ? {} : { staleTime: ask.keepFor }),
     refetchInterval: (query) => everyOf(ask, every, query),
     meta: { live: ask.live },
   })
@@ -172,6 +176,30 @@ export function useListAt<T>(
     ask,
     path,
   )
+}
+
+/** Lists of several paths, one after the other. */
+export function useListsAt<T>(
+  paths: readonly string[],
+  query: SendOptions['query'] = {},
+  ask: Ask = {},
+): PagedRows<T> {
+  return useRows<T>(
+    ['lists', ...paths, query],
+    paths.map((path) => async (signal) => (await send<Page>('GET', path, { query, signal })).body),
+    ask,
+  )
+}
+
+/** Reads on until all is read, or as many rows as are given. */
+export function useAllOf<T>(found: PagedRows<T>, rowsMax: number): PagedRows<T> {
+  const { more, loading, error, rows, loadMore } = found
+  const goesOn = more && error === null && rows.length < rowsMax
+  // At each look: a page that is not asked for since another request is on its way is asked for after it.
+  useEffect(() => {
+    if (goesOn && !loading) loadMore()
+  })
+  return { ...found, loading: loading || goesOn }
 }
 
 /** Where a page stands: in which list, and by which link; the first of its list has none. */

@@ -12,17 +12,16 @@ import {
 } from '@fluentui/react-components'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
-import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
+import { useList, useWrite } from '../../api/queries.ts'
 import { useOrder, useSearch, useSetSearch } from '../../app/address.ts'
+import { AppLink } from '../../components/app-link.tsx'
 import { Bars } from '../../components/bars.tsx'
 import { Card } from '../../components/card.tsx'
 import {
-  type Amount,
   type BillingKind,
   moneyText,
   monthDays,
   sumByCurrency,
-  type Transaction,
   thisMonth,
   useBillingProfile,
   useMonth,
@@ -34,39 +33,26 @@ import { momentText, State } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { tableTexts } from '../../texts/app.ts'
 import { billingTexts } from '../../texts/work.ts'
-import { Transactions } from './transactions.tsx'
-
-type Dimension = keyof typeof billingTexts.dimensions
-type Invoice = ItemOf<'listInvoices'> & {
-  readonly properties: {
-    readonly invoiceDate?: string
-    readonly dueDate?: string
-    readonly totalAmount?: Amount
-    readonly status?: string
-  }
-}
+import { barsOf, isDimension } from './dimensions.ts'
+import { Invoice } from './invoice.tsx'
+import { invoicePath, Transactions } from './transactions.tsx'
 
 const useStyles = makeStyles({
   bar: { display: 'flex', gap: tokens.spacingHorizontalM, flexWrap: 'wrap', alignItems: 'end' },
 })
 
-const keyOf: Readonly<Record<Dimension, (row: Transaction) => string>> = {
-  day: ({ properties }) => properties.date.slice(0, 10),
-  product: ({ properties }) => properties.productDescription ?? properties.productFamily ?? '',
-  family: ({ properties }) => properties.productFamily ?? '',
-  section: ({ properties }) => properties.invoiceSectionDisplayName ?? '',
-  customer: ({ properties }) => properties.customerDisplayName ?? '',
-  kind: ({ properties }) => properties.transactionType ?? '',
-  invoice: ({ properties }) => properties.invoice ?? '',
+export function Billing() {
+  const { invoice } = useSearch()
+  return invoice === undefined ? <Month /> : <Invoice key={invoice} name={invoice} />
 }
 
-export function Billing() {
+function Month() {
   const styles = useStyles()
   const { month = thisMonth(), by = 'day' } = useSearch()
   const setSearch = useSetSearch()
   const { rows, counts, loading, error, more, loadMore, reload } = useMonth(month)
   const usual = useUsualKind(month, counts, loading)
-  const dimension = by in keyOf ? (by as Dimension) : 'day'
+  const dimension = isDimension(by) ? by : 'day'
   return (
     <Page title={billingTexts.title} lead={billingTexts.lead}>
       <div className={styles.bar}>
@@ -154,26 +140,12 @@ function Charge() {
   )
 }
 
-function barsOf(rows: readonly Transaction[], dimension: Dimension) {
-  const groups = Map.groupBy(rows, keyOf[dimension])
-  const sums = [...groups].flatMap(([name, some]) =>
-    sumByCurrency(some).map((amount) => ({
-      name: name === '' ? billingTexts.unnamed : name,
-      value: amount.value,
-      text: moneyText(amount),
-    })),
-  )
-  return dimension === 'day'
-    ? sums.toSorted((a, b) => a.name.localeCompare(b.name))
-    : sums.toSorted((a, b) => b.value - a.value).slice(0, 30)
-}
-
 function Invoices({ year }: { readonly year: string }) {
   const { account } = useBillingProfile()
   const sorted = useOrder('invoices')
   const [first] = monthDays(`${year}-01`)
   const [, last] = monthDays(`${year}-12`)
-  const found = useList<'listInvoices', Invoice>(
+  const found = useList(
     'listInvoices',
     {
       path: { billingAccountName: account ?? '' },
@@ -194,7 +166,13 @@ function Invoices({ year }: { readonly year: string }) {
         name="invoices"
         keyOf={({ id }) => id}
         columns={[
-          { id: 'name', title: billingTexts.invoice, text: ({ name }) => name, grow: 1.6 },
+          {
+            id: 'name',
+            title: billingTexts.invoice,
+            text: ({ name }) => name,
+            show: ({ name }) => <AppLink to={invoicePath(name)}>{name}</AppLink>,
+            grow: 1.6,
+          },
           {
             id: 'date',
             title: billingTexts.date,
@@ -213,8 +191,7 @@ function Invoices({ year }: { readonly year: string }) {
           {
             id: 'total',
             title: billingTexts.total,
-            text: ({ properties: { totalAmount } }) =>
-              totalAmount === undefined ? '' : moneyText(totalAmount),
+            text: ({ properties }) => moneyText(properties.totalAmount),
             numeric: true,
             field: 'properties/totalAmount/value',
           },

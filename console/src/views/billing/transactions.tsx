@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { useWrite } from '../../api/queries.ts'
 import { useOrder, useSearch, useSetSearch } from '../../app/address.ts'
+import { AppLink } from '../../components/app-link.tsx'
 import { Card, Pairs } from '../../components/card.tsx'
 import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
 import {
@@ -26,7 +27,12 @@ const useStyles = makeStyles({
   table: { display: 'flex', flexDirection: 'column', minHeight: '320px' },
 })
 
-function amountText(amount: Amount | undefined): string {
+/** The address of an invoice's page. */
+export function invoicePath(name: string): string {
+  return `/billing?invoice=${encodeURIComponent(name)}`
+}
+
+export function amountText(amount: Amount | undefined): string {
   return amount === undefined ? '' : moneyText(amount)
 }
 
@@ -35,7 +41,7 @@ function isRefundable({ properties: { subTotal, creditType } }: Transaction): bo
   return (subTotal?.value ?? 0) > 0 && creditType === undefined
 }
 
-function columnsOf(open: (name: string) => void): readonly Column<Transaction>[] {
+export function columnsOf(open: (name: string) => void): readonly Column<Transaction>[] {
   const productOf = ({ name, properties }: Transaction): string =>
     properties.productDescription ?? name
   return [
@@ -132,7 +138,7 @@ export function Transactions({ month, usual }: TransactionsProps) {
         />
       </div>
       {opened !== undefined && (
-        <Opened
+        <OpenedTransaction
           transaction={opened}
           onClose={() => setSearch({ transaction: undefined })}
           onRefund={(text) => {
@@ -145,7 +151,7 @@ export function Transactions({ month, usual }: TransactionsProps) {
   )
 }
 
-function Opened({
+export function OpenedTransaction({
   transaction,
   onClose,
   onRefund,
@@ -197,7 +203,14 @@ function Opened({
           [billingTexts.date, momentText(properties.date)],
           [billingTexts.dimensions.kind, properties.transactionType],
           [billingTexts.section, properties.invoiceSectionDisplayName],
-          [billingTexts.invoice, properties.invoice],
+          [
+            billingTexts.invoice,
+            properties.invoice === undefined ? undefined : (
+              <AppLink key="invoice" to={invoicePath(properties.invoice)}>
+                {properties.invoice}
+              </AppLink>
+            ),
+          ],
           [billingTexts.beforeTax, amountText(properties.subTotal)],
           [billingTexts.tax, amountText(properties.tax)],
           [billingTexts.amount, amountText(properties.transactionAmount)],
