@@ -72,6 +72,24 @@ function journeys(): void {
     await page.getByText('Resolved').first().waitFor()
   })
 
+  test('Home: a health event is there while it is active', async () => {
+    const { page } = opened
+    const publish = await installation.cli([
+      ...['health', 'publish', 'Shares are slow', '--id', 'HOME-1'],
+      ...['--level', 'Error', '--impact', 'Shares=local'],
+    ])
+    assert.equal(publish.code, 0, publish.error)
+    await opened.open('/')
+    const card = page.getByRole('region', { name: 'Service health' })
+    const link = card.getByRole('link', { name: 'Shares are slow' })
+    await link.waitFor()
+    assert.equal(await card.getByRole('link', { name: 'Vaults answer slowly' }).count(), 0)
+    await opened.assertFit('home-health')
+    const gone = await installation.cli(['health', 'resolve', 'HOME-1', '--summary', 'Over.'])
+    assert.equal(gone.code, 0, gone.error)
+    await link.waitFor({ state: 'detached' })
+  })
+
   test('sharing: an invitation accepted, copies begun by a button and shown in detail, a consumer stopped', async () => {
     const { page } = opened
     const provider = `/subscriptions/${installation.subscriptionId}/resourceGroups/demo/providers/Vendor.DataShare/accounts/demo-provider/shares`

@@ -12,6 +12,7 @@ import { after, before, describe, test } from 'node:test'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { type Console, openConsole } from './console.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
@@ -22,6 +23,12 @@ test('a browser and a console for a first round', (t) => {
 })
 
 if (ready) describe('a first round in the console', { timeout: 240_000 }, journey)
+
+/** Of areas whose view has another title than the menu. */
+const titles: Readonly<Record<string, string>> = {
+  Containers: 'Container groups',
+  Sharing: 'Data sharing',
+}
 
 const colleague = { signInName: 'ada', password: 'a colleague of great patience' }
 
@@ -115,6 +122,34 @@ function journey(): void {
       .getByText(/the role does not list the action/)
       .waitFor()
     await opened.assertFit('access')
+  })
+
+  test('the colleague at first: no refusal on any view of the menu, which has only what they may read', async () => {
+    await using hers = await openConsole(installation, colleague)
+    const { page } = hers
+    const refused: string[] = []
+    page.on('response', (response) => {
+      if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`)
+    })
+    await page.reload()
+    await hers.heading('Home')
+    await page.getByText('Not in the menu, since you may not read them:').waitFor()
+    await hers.assertFit('home-of-a-reader')
+    const menu = page.getByRole('navigation', { name: 'Areas' }).getByRole('link')
+    const areas = await menu.allTextContents()
+    assert.deepEqual(
+      ['Health', 'Billing', 'Business', 'Activity'].filter((one) => areas.includes(one)),
+      [],
+    )
+    for (const area of areas) {
+      await menu.getByText(area, { exact: true }).click()
+      await hers.heading(titles[area] ?? area)
+      await until(async () => (await page.getByText('Loading').count()) === 0)
+      assert.equal(await page.getByText(/^You may not (?:see|do) this$/).count(), 0, area)
+      assert.equal(await page.getByRole('alert').count(), 0, area)
+    }
+    assert.deepEqual(refused, [])
+    assert.deepEqual(hers.complaints, [])
   })
 
   test('the colleague, side by side: sees it, may not delete it, and reads why', async () => {

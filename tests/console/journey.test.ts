@@ -189,7 +189,7 @@ function journeys(): void {
     await page.getByText('None passes the filters.').waitFor()
     await page.keyboard.press('Control+k')
     await page
-      .getByRole('textbox', { name: 'Names, types, groups, tags, or an id' })
+      .getByRole('textbox', { name: 'Names, types, groups, tags, people, or an id' })
       .fill('first-id')
     // Enter opens the first result.
     await page
@@ -355,6 +355,94 @@ function journeys(): void {
     await opened.assertFit('resources-everywhere')
     await put(identity('fourth-identity'), { location: 'local' })
     await page.getByRole('link', { name: 'fourth-identity' }).waitFor()
+  })
+
+  test('the scope: everything, a management group, or a subscription, and each view is of it', async () => {
+    const { page } = opened
+    const groups = '/providers/Vendor.Management/managementGroups'
+    const made = await installation.request('PUT', `${groups}/shops?api-version=2020-05-01`, {
+      body: { properties: { displayName: 'All shops' } },
+    })
+    assert.ok(made.status < 300, made.text)
+    const moved = await installation.request(
+      'PUT',
+      `${groups}/shops${subscription}?api-version=2020-05-01`,
+    )
+    assert.ok(moved.status < 300, moved.text)
+    await opened.open('/resources?q=identity')
+    const scope = page.getByRole('combobox', { name: 'Scope' })
+    await scope.selectOption('All that you may read')
+    await page.getByRole('link', { name: 'fourth-identity' }).waitFor()
+    await page.getByRole('link', { name: 'first-identity' }).waitFor()
+    await scope.selectOption(`${groups}/shops`)
+    await page.getByRole('link', { name: 'fourth-identity' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'first-identity' }).waitFor()
+    await opened.assertFit('scope-group')
+    await page.getByRole('link', { name: 'Access', exact: true }).click()
+    const where = page.getByRole('combobox', { name: 'Where' })
+    await where.waitFor()
+    assert.equal(await where.inputValue(), `${groups}/shops`)
+    await page.getByRole('cell', { name: 'Owner', exact: true }).first().waitFor()
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
+    await page.getByText('Nothing is out of order.').waitFor()
+    await scope.selectOption('All that you may read')
+    await page.getByRole('link', { name: 'Activity', exact: true }).click()
+    await opened.heading('Activity')
+    await page.getByText('management groups write').first().waitFor()
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
+    await opened.assertFit('home-everywhere')
+    await scope.selectOption('First subscription')
+    // In a narrow window the choice is in the menu.
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('combobox', { name: 'Scope' }).waitFor()
+    await opened.assertFit('scope-menu', 'narrow')
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  test('search finds people, groups of them and applications, and leads to what they may do', async () => {
+    const { page } = opened
+    const add = async (kind: string, body: object): Promise<string> => {
+      const made = await installation.request('POST', `/directory/${kind}`, { body })
+      assert.equal(made.status, 201, made.text)
+      return String(made.at('id'))
+    }
+    const grace = await add('users', { displayName: 'Grace Hopper', signInName: 'ghopper' })
+    const crew = await add('groups', { displayName: "Grace's crew" })
+    await add('servicePrincipals', { displayName: 'Grace deploys' })
+    const joined = await installation.request('PUT', `/directory/groups/${crew}/members/${grace}`)
+    assert.equal(joined.status, 204, joined.text)
+    const given = await installation.request(
+      'PUT',
+      `${subscription}/resourceGroups/web/providers/Vendor.Authorization/roleAssignments/${randomUUID()}?api-version=2022-04-01`,
+      {
+        body: {
+          properties: {
+            roleDefinitionId:
+              '/providers/Vendor.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7',
+            principalId: crew,
+          },
+        },
+      },
+    )
+    assert.equal(given.status, 201, given.text)
+    await opened.open('/')
+    await page.getByRole('button', { name: 'Search (Ctrl K)' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox').fill('grace')
+    await dialog.getByRole('link', { name: "Grace's crew Group of people" }).waitFor()
+    await dialog.getByRole('link', { name: 'Grace deploys Application' }).waitFor()
+    await opened.assertFit('search-people')
+    await dialog.getByRole('textbox').fill('hopp')
+    await dialog.getByRole('link', { name: "Grace's crew" }).waitFor({ state: 'detached' })
+    await dialog.getByRole('link', { name: 'Grace Hopper Person' }).click()
+    const card = page.getByRole('region', { name: 'Grace Hopper' })
+    await card.getByText('ghopper').waitFor()
+    await card.getByText('Reader').waitFor()
+    await card.getByText('by a group').waitFor()
+    await opened.assertFit('person')
+    await card.getByRole('link', { name: 'web' }).click()
+    await page.getByRole('cell', { name: "Grace's crew", exact: true }).waitFor()
   })
 
   test('a saved view: its filters and columns come back, for this person alone, and it can be removed', async () => {

@@ -140,7 +140,9 @@ async function assertFailedPage(
 async function assertFound(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+k')
   const dialog = page.getByRole('dialog')
-  const field = dialog.getByRole('textbox', { name: 'Names, types, groups, tags, or an id' })
+  const field = dialog.getByRole('textbox', {
+    name: 'Names, types, groups, tags, people, or an id',
+  })
   await field.fill(`userassigned ${name}`)
   await dialog.getByRole('link', { name }).waitFor()
   assert.equal(await dialog.getByRole('link').count(), 1)

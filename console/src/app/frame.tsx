@@ -12,7 +12,6 @@ import {
   MessageBarBody,
   makeStyles,
   mergeClasses,
-  Select,
   Text,
   tokens,
 } from '@fluentui/react-components'
@@ -31,8 +30,9 @@ import { AppLink, useAppHref, useGo } from '../components/app-link.tsx'
 import { Page } from '../components/page.tsx'
 import { accountTexts, appTexts } from '../texts/app.ts'
 import { useHere } from './address.ts'
-import { type Area, areas } from './areas.ts'
+import { type Area, useAreas } from './areas.ts'
 import { useLook } from './look.tsx'
+import { ScopePicker } from './scope-picker.tsx'
 import { useSubscriptions } from './subscription.ts'
 
 const RequestsDrawer = lazy(async () => ({
@@ -75,6 +75,10 @@ const useStyles = makeStyles({
   },
   space: { flexGrow: 1, [narrow]: { display: 'none' } },
   pick: { maxWidth: '220px', [narrow]: { display: 'none' } },
+  pickBelow: {
+    display: 'none',
+    [narrow]: { display: 'grid', marginBottom: tokens.spacingVerticalS },
+  },
   below: { display: 'flex', flexGrow: 1, minHeight: 0, position: 'relative' },
   nav: {
     width: '208px',
@@ -128,6 +132,7 @@ export function Frame() {
   const [drawer, setDrawer] = useState(false)
   const [search, setSearch] = useState(false)
   const { path } = useHere()
+  const { shown: areas } = useAreas()
   // biome-ignore lint/correctness/useExhaustiveDependencies: each move closes the menu
   useEffect(() => setMenu(false), [path])
   const menuButton = useRef<HTMLButtonElement>(null)
@@ -166,6 +171,7 @@ export function Frame() {
           className={mergeClasses(styles.nav, menu && styles.navOpen)}
           aria-label={appTexts.navigation}
         >
+          <ScopePicker className={styles.pickBelow} />
           <ul className={styles.list}>
             {areas.map((area) => (
               <li key={area.path}>
@@ -226,7 +232,7 @@ function Top({ menu, menuButton, onMenu, onDrawer, onSearch }: TopProps) {
   const styles = useStyles()
   const go = useGo()
   const { toggle } = useLook()
-  const { all, current, isChosen, choose } = useSubscriptions()
+  const { current, isChosen, choose } = useSubscriptions()
   // The first one stays, also when another comes before it in the list.
   useEffect(() => {
     if (!isChosen && current !== undefined) choose(current.subscriptionId)
@@ -250,20 +256,7 @@ function Top({ menu, menuButton, onMenu, onDrawer, onSearch }: TopProps) {
         {appTexts.search}
       </Button>
       <span className={styles.space} />
-      {all.length > 1 && (
-        <Select
-          className={styles.pick}
-          aria-label={appTexts.subscription}
-          value={current?.subscriptionId ?? ''}
-          onChange={(_, { value }) => choose(value)}
-        >
-          {all.map(({ subscriptionId, displayName }) => (
-            <option key={subscriptionId} value={subscriptionId}>
-              {displayName}
-            </option>
-          ))}
-        </Select>
-      )}
+      <ScopePicker className={styles.pick} />
       <Button
         appearance="subtle"
         icon={<CodeRegular />}

@@ -21,8 +21,9 @@ import { accountTexts, appTexts } from '../texts/app.ts'
 import { createGroupTexts } from '../texts/resources.ts'
 import { deploymentTexts } from '../texts/work.ts'
 import { writeTexts } from '../texts/write.ts'
-import { areas } from './areas.ts'
-import { useFound } from './search.ts'
+import { type Area, useAreas } from './areas.ts'
+import { useRights } from './rights.ts'
+import { type FoundPerson, useFound, useFoundPeople } from './search.ts'
 import { useSubscriptions } from './subscription.ts'
 
 const useStyles = makeStyles({
@@ -64,13 +65,23 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   useReturnFocus()
   const [text, setText] = useState('')
   const { all } = useSubscriptions()
+  const { shown: areas } = useAreas()
+  const rights = useRights()
   const settled = useSettled(text.trim())
+  const words = wordsOf(settled)
   const { data, error, isFetching } = useFound(
-    wordsOf(settled),
+    words,
     all.map(({ subscriptionId }) => subscriptionId),
   )
-  const isCurrent = settled === text.trim() && !isFetching
-  const hits = hitsOf(text, wordsOf(settled).length === 0 ? [] : (data?.hits ?? []))
+  const people = useFoundPeople(words, rights.mayEverywhere('people'))
+  const isCurrent = settled === text.trim() && !isFetching && !people.isFetching
+  const found = words.length === 0 ? [] : (data?.hits ?? [])
+  const hits = [
+    ...placesOf(text, areas),
+    ...found.map(hitOf),
+    ...(words.length === 0 ? [] : (people.data ?? [])).map(hitOfPerson),
+  ]
+  const failure = error ?? people.error
   return (
     <Dialog open onOpenChange={(_, { open }) => open || onClose()}>
       <DialogSurface>
@@ -102,12 +113,12 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
               {isCurrent
                 ? text.trim() !== '' &&
                   hits.length === 0 &&
-                  error === null &&
+                  failure === null &&
                   appTexts.searchNothing
                 : appTexts.searching}
               {isCurrent && data?.more === true && appTexts.searchMore}
             </div>
-            {error !== null && isCurrent && <Refusal failure={error} />}
+            {failure !== null && isCurrent && <Refusal failure={failure} />}
           </DialogContent>
         </DialogBody>
       </DialogSurface>
@@ -145,8 +156,8 @@ function wordsOf(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '')
 }
 
-/** Areas, what an id that was pasted names, and what was found. */
-function hitsOf(text: string, found: readonly Envelope[]): readonly Hit[] {
+/** Areas and commands, and what an id that was pasted names. */
+function placesOf(text: string, areas: readonly Area[]): readonly Hit[] {
   const words = wordsOf(text)
   const places = [...areas, ...commands]
     .filter(({ title }) => words.every((word) => title.toLowerCase().includes(word.toLowerCase())))
@@ -155,10 +166,18 @@ function hitsOf(text: string, found: readonly Envelope[]): readonly Hit[] {
   const pasted = /^\/subscriptions\/[^/\s]+/i.test(id)
     ? [{ to: resourcePath(id), title: shortId(id), lead: readId(id).type ?? '' }]
     : []
-  const resources = found.map((one) => ({
-    to: resourcePath(one.id),
-    title: one.name,
-    lead: [one.type, readId(one.id).group].filter((part) => part !== undefined).join(' · '),
-  }))
-  return [...pasted, ...places, ...resources]
+  return [...pasted, ...places]
+}
+
+function hitOf({ id, name, type }: Envelope): Hit {
+  const lead = [type, readId(id).group].filter((word) => word !== undefined).join(' · ')
+  return { to: resourcePath(id), title: name, lead }
+}
+
+function hitOfPerson({ id, displayName, kind }: FoundPerson): Hit {
+  return {
+    to: `/access?view=people&kind=${kind}&who=${encodeURIComponent(id)}`,
+    title: displayName,
+    lead: appTexts.kinds[kind],
+  }
 }

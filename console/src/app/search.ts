@@ -1,10 +1,10 @@
 /**
- * Search over groups and resources of every subscription that one may read. The server looks for resources. Each
- * subscription is read until enough was found.
+ * Search over groups and resources of every subscription that one may read, and over people. The server looks for
+ * resources and people. Each subscription is read until enough was found.
  */
 
 import { useQuery } from '@tanstack/react-query'
-import { type ApiFailure, call, sendNext } from '../api/client.ts'
+import { ApiFailure, call, send, sendNext } from '../api/client.ts'
 import { quoted } from '../api/filter.ts'
 import type { Envelope } from '../api/queries.ts'
 
@@ -55,6 +55,52 @@ async function search(
     if (!isFull()) await read(call('listResources', { path, query }, signal))
   }
   return { hits: hits.slice(0, hitsMax), more: isFull() }
+}
+
+/** People, groups and applications of each kind that are shown. */
+const peopleMax = 5
+
+/** The kinds of the directory, as its addresses and the catalogue of texts name them. */
+const kinds = ['users', 'groups', 'servicePrincipals'] as const
+
+export interface FoundPerson {
+  readonly id: string
+  readonly displayName: string
+  readonly kind: (typeof kinds)[number]
+}
+
+/** People, groups and applications whose name or sign-in name has all of the words. */
+export function useFoundPeople(words: readonly string[], enabled: boolean) {
+  return useQuery<readonly FoundPerson[], ApiFailure>({
+    queryKey: ['search-people', words],
+    queryFn: async ({ signal }) =>
+      (await Promise.all(kinds.map((kind) => of(kind, signal)))).flat(),
+    enabled: enabled && words.length > 0,
+    placeholderData: (before) => before,
+    meta: { live: false },
+  })
+
+  async function of(
+    kind: FoundPerson['kind'],
+    signal: AbortSignal,
+  ): Promise<readonly FoundPerson[]> {
+    const names = kind === 'users' ? ['displayName', 'userPrincipalName'] : ['displayName']
+    const filter = words
+      .map((word) => names.map((name) => `contains(${name},${quoted(word)})`).join(' or '))
+      .map((any) => `(${any})`)
+      .join(' and ')
+    const query = { $filter: filter, $top: String(peopleMax) }
+    const found = await send<{ readonly value: readonly Omit<FoundPerson, 'kind'>[] }>(
+      'GET',
+      `/v1.0/${kind}`,
+      { query, signal },
+    ).catch((failure: unknown) => {
+      // Somebody may read people, and not applications.
+      if (failure instanceof ApiFailure && failure.status === 403) return undefined
+      throw failure
+    })
+    return (found?.body.value ?? []).map(({ id, displayName }) => ({ id, displayName, kind }))
+  }
 }
 
 /** A filter that names tags with `and` is about one tag. So a tag is looked for by one word, or as `name=value`. */

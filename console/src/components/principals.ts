@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { send } from '../api/client.ts'
+import { useRights } from '../app/rights.ts'
 
 export interface Principal {
   readonly id: string
@@ -36,11 +37,12 @@ export async function principalNames(
 }
 
 export function usePrincipalNames(ids: readonly string[]): ReadonlyMap<string, Principal> {
+  const rights = useRights()
   const wanted = [...new Set(ids)].sort()
   const found = useQuery({
     queryKey: ['principals', wanted],
     queryFn: () => principalNames(wanted),
-    enabled: wanted.length > 0,
+    enabled: wanted.length > 0 && rights.mayEverywhere('people'),
     staleTime: 60_000,
   })
   return found.data ?? new Map()

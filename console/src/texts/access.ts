@@ -38,6 +38,7 @@ export const accessTexts = {
   denied: (name: string, scope: string) =>
     `The deny assignment ${name} at ${scope} stands in the way.`,
   you: 'You',
+  onlyYou: 'You may not read who else there is, so you alone are offered.',
 }
 
 export const peopleTexts = {
@@ -47,6 +48,11 @@ export const peopleTexts = {
   addNow: 'Add',
   name: 'Name',
   signInName: 'Sign-in name',
+  clientId: 'Client id',
+  id: 'Id',
+  roles: 'Roles',
+  noRoles: 'No role, as far as you may see.',
+  byGroup: 'by a group',
   password: 'Password',
   passwordHint: 'One is made up and shown once when this is left empty.',
   actions: 'What can be done',

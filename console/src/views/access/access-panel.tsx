@@ -28,7 +28,7 @@ import { Table } from '../../components/table.tsx'
 import { accessTexts } from '../../texts/access.ts'
 import { conditionOf, nothingClicked } from './condition.ts'
 import { ConditionBuilder } from './condition-builder.tsx'
-import { MemberOptions, useMembers } from './people.tsx'
+import { MemberOptions, useMembers } from './members.tsx'
 
 type Assignment = ItemOf<'listRoleAssignments'>
 type Role = ItemOf<'listRoleDefinitions'>
@@ -165,7 +165,7 @@ function AddAssignment({
   readonly roles: readonly Role[]
   readonly onClose: () => void
 }) {
-  const { members, error: unread } = useMembers()
+  const { members, isAlone, error: unread } = useMembers()
   const [who, setWho] = useState('')
   const [role, setRole] = useState('')
   const [condition, setCondition] = useState('')
@@ -227,6 +227,7 @@ function AddAssignment({
           ))}
         </Select>
       </Field>
+      {isAlone && <Text>{accessTexts.onlyYou}</Text>}
       {unread !== null && <Refusal failure={unread} quiet />}
       <ConditionBuilder
         roles={roles}
@@ -259,7 +260,7 @@ function Check({
   readonly roles: { readonly nameOf: (id: string) => string }
 }) {
   const styles = useStyles()
-  const { members, error: unread } = useMembers()
+  const { members, isAlone, error: unread } = useMembers()
   const [who, setWho] = useState('')
   const [action, setAction] = useState(
     `${qualified('Resources')}/subscriptions/resourceGroups/delete`,
@@ -292,6 +293,7 @@ function Check({
           {accessTexts.ask}
         </Button>
       </div>
+      {isAlone && <Text>{accessTexts.onlyYou}</Text>}
       {unread !== null && <Refusal failure={unread} quiet />}
       {check.error !== null && <Refusal failure={check.error} />}
       {found !== undefined && (

@@ -3,7 +3,9 @@
 import { Field, makeStyles, Select, Tab, TabList } from '@fluentui/react-components'
 import { groupId, shortId } from '../../api/ids.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
-import { useGroups, useSubscriptions } from '../../app/subscription.ts'
+import { useRights } from '../../app/rights.ts'
+import { everywhere } from '../../app/scopes.ts'
+import { useGroups, useScopes } from '../../app/subscription.ts'
 import { Page } from '../../components/page.tsx'
 import { accessTexts } from '../../texts/access.ts'
 import { AccessPanel } from './access-panel.tsx'
@@ -12,8 +14,13 @@ import { People } from './people.tsx'
 const useStyles = makeStyles({ pick: { maxWidth: '420px' } })
 
 export function Access() {
-  const { view = 'assignments' } = useSearch()
+  const { view: wanted = 'assignments' } = useSearch()
   const setSearch = useSetSearch()
+  const rights = useRights()
+  const { chosen } = useScopes()
+  const mayReadPeople = rights.may('people') || wanted === 'people'
+  // Somebody may look after people and have no subscription.
+  const view = rights.known && chosen === '' && mayReadPeople ? 'people' : wanted
   return (
     <Page title={accessTexts.title} lead={accessTexts.lead}>
       <TabList
@@ -21,7 +28,7 @@ export function Access() {
         onTabSelect={(_, { value }) => setSearch({ view: String(value) })}
       >
         <Tab value="assignments">{accessTexts.assignments}</Tab>
-        <Tab value="people">{accessTexts.people}</Tab>
+        {mayReadPeople && <Tab value="people">{accessTexts.people}</Tab>}
       </TabList>
       {view === 'people' ? <People /> : <Assignments />}
     </Page>
@@ -32,12 +39,29 @@ function Assignments() {
   const styles = useStyles()
   const { scope: wanted } = useSearch()
   const setSearch = useSetSearch()
-  const { all, current } = useSubscriptions()
+  const { scopes: placed, chosen } = useScopes()
   const { subscriptionId, groups } = useGroups()
+  const rights = useRights()
+  const [first] = groups.rows
+  const usual =
+    chosen === everywhere
+      ? '/'
+      : chosen !== '' && !chosen.startsWith('/')
+        ? `/subscriptions/${chosen}`
+        : chosen
+  // Somebody with a role in a group alone begins there: the rest would be refused.
+  const mayHere = rights.may('access') || rights.mayEverywhere('access')
   const scope =
-    wanted ?? (current === undefined ? undefined : `/subscriptions/${current.subscriptionId}`)
+    wanted ??
+    (!rights.known || (!mayHere && groups.loading)
+      ? undefined
+      : mayHere || first === undefined
+        ? usual || undefined
+        : groupId(subscriptionId, first.name))
   const scopes = [
-    ...all.map((one) => [`/subscriptions/${one.subscriptionId}`, one.displayName] as const),
+    ...placed
+      .filter(({ id }) => id !== everywhere)
+      .map(({ id, name }) => [id.startsWith('/') ? id : `/subscriptions/${id}`, name] as const),
     ...groups.rows.map(({ name }) => [groupId(subscriptionId, name), name] as const),
     ['/', accessTexts.everything] as const,
   ]

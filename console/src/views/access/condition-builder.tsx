@@ -3,7 +3,7 @@
 import { Checkbox, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { conditionTexts } from '../../texts/access.ts'
 import type { Clicked } from './condition.ts'
-import type { Member } from './people.tsx'
+import type { Member } from './members.tsx'
 
 const useStyles = makeStyles({
   block: { display: 'grid', gap: tokens.spacingVerticalXS },

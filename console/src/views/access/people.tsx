@@ -5,11 +5,12 @@
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { AddRegular } from '@fluentui/react-icons/svg/add'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { send } from '../../api/client.ts'
 import { useListAt, useWrite } from '../../api/queries.ts'
 import { person } from '../../api/session.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
+import { AppLink } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { CopyButton } from '../../components/code-block.tsx'
 import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
@@ -17,18 +18,8 @@ import { Options } from '../../components/options.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { Table } from '../../components/table.tsx'
 import { accessTexts, peopleTexts } from '../../texts/access.ts'
-
-type Kind = keyof typeof peopleTexts.kinds
-
-/** As the directory answers it. No document describes the directory. */
-export interface Member {
-  readonly id: string
-  readonly displayName: string
-  readonly type: 'User' | 'Group' | 'ServicePrincipal'
-  readonly signInName?: string
-  /** What an application signs in with. */
-  readonly clientId?: string
-}
+import { MemberCard } from './member-card.tsx'
+import { type Kind, type Member, MemberOptions, useMembers } from './members.tsx'
 
 /** A new member with the secret that is shown once. */
 interface Made extends Member {
@@ -47,41 +38,9 @@ function signsInAs({ signInName, clientId, id }: Member): string {
   return signInName ?? clientId ?? id
 }
 
-/** As many of a kind as one chooses among. */
-const membersMax = 2_000
-
-/** Everybody of the directory, read to the end. */
-export function useMembers() {
-  const kinds = [
-    useListAt<Member>('/directory/users'),
-    useListAt<Member>('/directory/groups'),
-    useListAt<Member>('/directory/servicePrincipals'),
-  ]
-  useEffect(() => {
-    for (const { rows, more, loadMore } of kinds) if (more && rows.length < membersMax) loadMore()
-  })
-  return {
-    members: kinds.flatMap(({ rows }) => rows),
-    error: kinds.find(({ error }) => error !== null)?.error ?? null,
-  }
-}
-
-export function MemberOptions({ members }: { readonly members: readonly Member[] }) {
-  return (
-    <>
-      <option value="" />
-      {members.map(({ id, displayName, type }) => (
-        <option key={id} value={id}>
-          {displayName} ({type})
-        </option>
-      ))}
-    </>
-  )
-}
-
 export function People() {
   const styles = useStyles()
-  const { kind: wanted = 'users' } = useSearch()
+  const { kind: wanted = 'users', who } = useSearch()
   const setSearch = useSetSearch()
   const kind: Kind = wanted in peopleTexts.kinds ? (wanted as Kind) : 'users'
   const [adding, setAdding] = useState(false)
@@ -95,7 +54,10 @@ export function People() {
     <>
       <div className={styles.bar}>
         <Field label={peopleTexts.kind}>
-          <Select value={kind} onChange={(_, { value }) => setSearch({ kind: value })}>
+          <Select
+            value={kind}
+            onChange={(_, { value }) => setSearch({ kind: value, who: undefined })}
+          >
             <Options of={peopleTexts.kinds} />
           </Select>
         </Field>
@@ -105,6 +67,7 @@ export function People() {
       </div>
       {made !== undefined && <Credentials made={made} />}
       {revoke.error !== null && <Refusal failure={revoke.error} />}
+      {who !== undefined && <MemberCard key={who} kind={kind} id={who} />}
       <Table
         {...found}
         label={peopleTexts.kinds[kind]}
@@ -115,6 +78,11 @@ export function People() {
             id: 'name',
             title: peopleTexts.name,
             text: ({ displayName }) => displayName,
+            show: ({ id, displayName }) => (
+              <AppLink to={`/access?view=people&kind=${kind}&who=${encodeURIComponent(id)}`}>
+                <bdi>{displayName}</bdi>
+              </AppLink>
+            ),
             grow: 2,
           },
           {

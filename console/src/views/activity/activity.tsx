@@ -4,6 +4,8 @@ import { Field, Input, makeStyles, Select, Switch, tokens } from '@fluentui/reac
 import { useState } from 'react'
 import { quoted } from '../../api/filter.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
+import { useRights } from '../../app/rights.ts'
+import { everywhere } from '../../app/scopes.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { useRecentActivity } from '../../components/activity.ts'
 import { ActivityList } from '../../components/activity-list.tsx'
@@ -27,9 +29,12 @@ const useStyles = makeStyles({
 
 export function Activity() {
   const styles = useStyles()
-  const { where = '', hours = '24', status = '', caller = '', group = '', follow } = useSearch()
+  const { where: wanted, hours = '24', status = '', caller = '', group = '', follow } = useSearch()
   const setSearch = useSetSearch()
-  const { all, current } = useSubscriptions()
+  const { all, current, wide } = useSubscriptions()
+  const { mayEverywhere } = useRights()
+  const isEverywhere = wide === everywhere && mayEverywhere('activity')
+  const where = wanted ?? (isEverywhere ? 'all' : '')
   const [openedAt] = useState(() => Date.now())
   const subscription = all.find(({ subscriptionId }) => subscriptionId === where) ?? current
   const scope = where === 'all' ? '/' : `/subscriptions/${subscription?.subscriptionId ?? ''}`
@@ -58,7 +63,9 @@ export function Activity() {
                 {displayName}
               </option>
             ))}
-            <option value="all">{activityTexts.everywhere}</option>
+            {(mayEverywhere('activity') || where === 'all') && (
+              <option value="all">{activityTexts.everywhere}</option>
+            )}
           </Select>
         </Field>
         <Field label={activityTexts.since}>

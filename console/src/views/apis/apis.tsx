@@ -3,7 +3,7 @@
 import { Text } from '@fluentui/react-components'
 import { readId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { type Envelope, useList } from '../../api/queries.ts'
+import { type Envelope, useAllOf, useList, useLists } from '../../api/queries.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
@@ -13,15 +13,21 @@ import { Refusal } from '../../components/refusal.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { apiTexts } from '../../texts/apis.ts'
 
+/** As many cards as one looks through. Search finds the others. */
+const shownMax = 200
+
 export function Apis() {
-  const { current } = useSubscriptions()
-  const services = useList<'listResources', Envelope>(
-    'listResources',
-    {
-      path: { subscriptionId: current?.subscriptionId ?? '' },
-      query: { $filter: `resourceType eq '${qualified('ApiManagement/service')}'` },
-    },
-    { enabled: current !== undefined },
+  const { looked } = useSubscriptions()
+  const services = useAllOf(
+    useLists<'listResources', Envelope>(
+      'listResources',
+      looked.map(({ subscriptionId }) => ({
+        path: { subscriptionId },
+        query: { $filter: `resourceType eq '${qualified('ApiManagement/service')}'` },
+      })),
+      { enabled: looked.length > 0 },
+    ),
+    shownMax,
   )
   return (
     <Page title={apiTexts.title} lead={apiTexts.lead}>

@@ -2,7 +2,7 @@
 
 import { readId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { type Envelope, useList } from '../../api/queries.ts'
+import { type Envelope, useLists } from '../../api/queries.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Page } from '../../components/page.tsx'
@@ -17,17 +17,17 @@ interface Listed extends Envelope {
 }
 
 export function Containers() {
-  const { current } = useSubscriptions()
-  const found = useList<'listResources', Listed>(
+  const { looked } = useSubscriptions()
+  const found = useLists<'listResources', Listed>(
     'listResources',
-    {
-      path: { subscriptionId: current?.subscriptionId ?? '' },
+    looked.map(({ subscriptionId }) => ({
+      path: { subscriptionId },
       query: {
         $filter: `resourceType eq '${qualified('ContainerInstance/containerGroups')}'`,
         $expand: 'provisioningState',
       },
-    },
-    { enabled: current !== undefined },
+    })),
+    { enabled: looked.length > 0 },
   )
   return (
     <Page title={containerTexts.title} lead={containerTexts.lead}>

@@ -34,7 +34,25 @@ export interface HealthEvent extends Envelope {
   }
 }
 
+export const healthVersion = { 'api-version': '2025-05-01' }
+
+/** The address of an event's page. */
+export function eventLink(name: string, where: string): string {
+  return `/health?event=${encodeURIComponent(name)}${where === 'all' ? '&where=all' : ''}`
+}
+
 const levels = ['Informational', 'Warning', 'Error', 'Critical']
+
+/** Each event once, although several subscriptions may have it; the worst level first, then the one updated last. */
+export function worstFirst(events: readonly HealthEvent[]): readonly HealthEvent[] {
+  const byName = new Map(events.map((one) => [one.name, one]))
+  const rank = ({ properties }: HealthEvent): number =>
+    levels.indexOf(properties.eventLevel ?? 'Informational')
+  const updated = ({ properties }: HealthEvent): string => properties.lastUpdateTime ?? ''
+  return [...byName.values()].toSorted(
+    (a, b) => rank(b) - rank(a) || updated(b).localeCompare(updated(a)),
+  )
+}
 
 export interface BoardRow {
   readonly service: string

@@ -6,6 +6,8 @@ import { shortId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
 import { type Envelope, refusalOf, useGet, useListAt } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
+import { useRights } from '../../app/rights.ts'
+import { everywhere } from '../../app/scopes.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card, Pairs } from '../../components/card.tsx'
@@ -15,9 +17,8 @@ import { Refusal } from '../../components/refusal.tsx'
 import { momentText, State } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { healthTexts } from '../../texts/health.ts'
-import { boardOf, type HealthEvent, timelineOf } from './health-event.ts'
+import { boardOf, eventLink, type HealthEvent, healthVersion, timelineOf } from './health-event.ts'
 
-const version = { 'api-version': '2025-05-01' }
 const day = 86_400_000
 
 const useStyles = makeStyles({
@@ -42,13 +43,11 @@ const useStyles = makeStyles({
   soft: { color: tokens.colorNeutralForeground2 },
 })
 
-function eventLink(name: string, where: string): string {
-  return `/health?event=${encodeURIComponent(name)}${where === 'all' ? '&where=all' : ''}`
-}
-
 export function Health() {
-  const { event, where = '' } = useSearch()
-  const { current } = useSubscriptions()
+  const { event, where: wanted } = useSearch()
+  const { current, wide } = useSubscriptions()
+  const { mayEverywhere } = useRights()
+  const where = wanted ?? (wide === everywhere && mayEverywhere('health') ? 'all' : '')
   if (where !== 'all' && current === undefined) return <Loading />
   const scope = where === 'all' ? '' : `/subscriptions/${current?.subscriptionId}`
   const path = `${scope}/providers/${qualified('ResourceHealth/events')}`
@@ -63,17 +62,23 @@ function Board({ path, where }: { readonly path: string; readonly where: string 
   const styles = useStyles()
   const { days = '3' } = useSearch()
   const setSearch = useSetSearch()
+  const { mayEverywhere } = useRights()
   const [openedAt] = useState(() => Date.now())
   const since = new Date(openedAt - Number(days) * day).toISOString().slice(0, 10)
-  const found = useListAt<HealthEvent>(path, { ...version, queryStartTime: since })
+  const found = useListAt<HealthEvent>(path, { ...healthVersion, queryStartTime: since })
   const { regions, rows } = boardOf(found.rows)
   return (
     <Page title={healthTexts.title} lead={healthTexts.lead}>
       <div className={styles.filters}>
         <Field label={healthTexts.where}>
-          <Select value={where} onChange={(_, { value }) => setSearch({ where: value })}>
-            <option value="">{healthTexts.subscription}</option>
-            <option value="all">{healthTexts.everywhere}</option>
+          <Select
+            value={where === 'all' ? where : 'subscription'}
+            onChange={(_, { value }) => setSearch({ where: value })}
+          >
+            <option value="subscription">{healthTexts.subscription}</option>
+            {(mayEverywhere('health') || where === 'all') && (
+              <option value="all">{healthTexts.everywhere}</option>
+            )}
           </Select>
         </Field>
         <Field label={healthTexts.since}>
@@ -189,10 +194,10 @@ function EventStatus({ status }: { readonly status: string | undefined }) {
 
 function OneEvent({ path, where }: { readonly path: string; readonly where: string }) {
   const styles = useStyles()
-  const found = useGet<HealthEvent>(path, version)
+  const found = useGet<HealthEvent>(path, healthVersion)
   const resources = useListAt<
     Envelope & { readonly properties?: { readonly targetResourceId?: string } }
-  >(`${path}/impactedResources`, version)
+  >(`${path}/impactedResources`, healthVersion)
   const crumbs = [
     { title: healthTexts.backToAll, to: `/health${where === 'all' ? '?where=all' : ''}` },
   ]

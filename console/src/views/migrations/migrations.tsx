@@ -3,7 +3,7 @@
 import { Text } from '@fluentui/react-components'
 import { readId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { type Envelope, useList } from '../../api/queries.ts'
+import { type Envelope, useAllOf, useList, useLists } from '../../api/queries.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
@@ -15,15 +15,21 @@ import { Table } from '../../components/table.tsx'
 import { migrationTexts } from '../../texts/migrations.ts'
 import { type Migration, statusOf } from './migration.ts'
 
+/** As many cards as one looks through. Search finds the others. */
+const shownMax = 200
+
 export function Migrations() {
-  const { current } = useSubscriptions()
-  const servers = useList<'listResources', Envelope>(
-    'listResources',
-    {
-      path: { subscriptionId: current?.subscriptionId ?? '' },
-      query: { $filter: `resourceType eq '${qualified('DBforPostgreSQL/flexibleServers')}'` },
-    },
-    { enabled: current !== undefined },
+  const { looked } = useSubscriptions()
+  const servers = useAllOf(
+    useLists<'listResources', Envelope>(
+      'listResources',
+      looked.map(({ subscriptionId }) => ({
+        path: { subscriptionId },
+        query: { $filter: `resourceType eq '${qualified('DBforPostgreSQL/flexibleServers')}'` },
+      })),
+      { enabled: looked.length > 0 },
+    ),
+    shownMax,
   )
   return (
     <Page title={migrationTexts.title} lead={migrationTexts.lead}>

@@ -8,7 +8,7 @@ import { State } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { homeTexts, resourcesTexts, resourceTexts } from '../../texts/resources.ts'
 import { writeTexts } from '../../texts/write.ts'
-import type { ListedResource } from '../home/home.tsx'
+import type { ListedResource } from '../resources/listed-resource.ts'
 
 export function GroupContent({ id }: { readonly id: string }) {
   const { subscriptionId = '', group = '' } = readId(id)

@@ -4,6 +4,7 @@ import { Input, makeStyles, Select, tokens } from '@fluentui/react-components'
 import { useEffect } from 'react'
 import { quoted } from '../../api/filter.ts'
 import { useCall } from '../../api/queries.ts'
+import { useRights } from '../../app/rights.ts'
 import { useTypedText } from '../../components/typed-text.ts'
 import { resourcesTexts } from '../../texts/resources.ts'
 
@@ -75,16 +76,21 @@ interface Provider {
   }[]
 }
 
+/** The types of all providers; for somebody who may not read these, the types that were seen. */
 export function TypeFilter({
   subscriptionId,
+  seen,
   value,
   onChange,
 }: {
   readonly subscriptionId: string
+  readonly seen: readonly string[]
   readonly value: string
   readonly onChange: (type: string) => void
 }) {
-  const found = useCall('listProviders', { path: { subscriptionId } })
+  const rights = useRights()
+  const enabled = rights.may('types')
+  const found = useCall('listProviders', { path: { subscriptionId } }, { enabled })
   const providers = (found.data as { readonly value: readonly Provider[] } | undefined)?.value ?? []
   const types = providers.flatMap(({ namespace, resourceTypes }) =>
     resourceTypes
@@ -92,7 +98,8 @@ export function TypeFilter({
       .map(({ resourceType }) => `${namespace}/${resourceType}`),
   )
   const { type, anyType } = resourcesTexts
-  return <ChoiceFilter label={type} any={anyType} {...{ choices: types, value, onChange }} />
+  const choices = enabled || !rights.known ? types : seen
+  return <ChoiceFilter label={type} any={anyType} {...{ choices, value, onChange }} />
 }
 
 /** One of the choices, or any of them (the empty value). */

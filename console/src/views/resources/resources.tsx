@@ -9,13 +9,14 @@ import { readId, shortId } from '../../api/ids.ts'
 import { plainType } from '../../api/place.ts'
 import { type ItemOf, useList, useLists } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
-import { useGroups, useSubscriptions } from '../../app/subscription.ts'
+import { everywhere } from '../../app/scopes.ts'
+import { useGroups, useScopes, useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Loading, Page } from '../../components/page.tsx'
 import { momentText, State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { createGroupTexts, resourcesTexts } from '../../texts/resources.ts'
-import type { ListedResource } from '../home/home.tsx'
+import type { ListedResource } from './listed-resource.ts'
 import { ChoiceFilter, filterOf, TextFilter, TypeFilter } from './resource-filters.tsx'
 import { SavedViews } from './saved-views.tsx'
 
@@ -36,15 +37,19 @@ const useStyles = makeStyles({
 export function Resources() {
   const { view = 'resources', create, where } = useSearch()
   const setSearch = useSetSearch()
-  const { all, current } = useSubscriptions()
-  const isEverywhere = where === 'all'
-  const subscriptionIds = (isEverywhere ? all : [current]).flatMap(
-    (one) => one?.subscriptionId ?? [],
-  )
+  const { all, current, looked, wide } = useSubscriptions()
+  const { scopes } = useScopes()
+  const group = where === 'all' ? undefined : scopes.find(({ id }) => id === wide)
+  const subscriptionIds = (where === 'all' ? all : looked).map((one) => one.subscriptionId)
+  const isEverywhere = subscriptionIds.length > 1
   return (
     <Page
       title={resourcesTexts.title}
-      lead={isEverywhere || view === 'tree' ? resourcesTexts.everywhere : current?.displayName}
+      lead={
+        isEverywhere || view === 'tree'
+          ? group?.name || resourcesTexts.everywhere
+          : current?.displayName
+      }
       actions={
         <Button
           appearance="primary"
@@ -181,12 +186,16 @@ function columnsOver<T extends { readonly id: string }>(
 function WhereFilter() {
   const { where } = useSearch()
   const setSearch = useSetSearch()
-  const { all, current, choose } = useSubscriptions()
+  const { all, current, wide } = useSubscriptions()
+  const { scopes, choose } = useScopes()
   if (all.length < 2) return null
+  const group = scopes.find(({ id }) => id === wide && id !== everywhere)
   return (
     <Select
       aria-label={resourcesTexts.subscription}
-      value={where === 'all' ? where : (current?.subscriptionId ?? '')}
+      value={
+        where === 'all' || wide === everywhere ? 'all' : wide || (current?.subscriptionId ?? '')
+      }
       onChange={(_, { value }) => {
         if (value !== 'all') choose(value)
         setSearch({ where: value === 'all' ? value : undefined, group: undefined })
@@ -197,6 +206,7 @@ function WhereFilter() {
           {displayName}
         </option>
       ))}
+      {group !== undefined && <option value={group.id}>{group.name}</option>}
       <option value="all">{resourcesTexts.everywhere}</option>
     </Select>
   )
@@ -256,17 +266,18 @@ function AllResources({ subscriptionIds }: ListProps) {
     $top: pageSize,
   }
   const [subscriptionId = ''] = subscriptionIds
+  const isInGroup = group !== '' && subscriptionIds.length === 1
   const all = useLists<'listResources', ListedResource>(
     'listResources',
     subscriptionIds.map((one) => ({ path: { subscriptionId: one }, query })),
-    { enabled: group === '' },
+    { enabled: !isInGroup },
   )
   const inGroup = useList<'listGroupResources', ListedResource>(
     'listGroupResources',
     { path: { subscriptionId, resourceGroupName: group }, query },
-    { enabled: group !== '' },
+    { enabled: isInGroup },
   )
-  const found = group === '' ? all : inGroup
+  const found = isInGroup ? inGroup : all
   return (
     <>
       <div className={styles.filters}>
@@ -287,6 +298,7 @@ function AllResources({ subscriptionIds }: ListProps) {
         )}
         <TypeFilter
           subscriptionId={subscriptionId}
+          seen={[...new Set(found.rows.map((one) => one.type))].toSorted()}
           value={type}
           onChange={(value) => setSearch({ type: value })}
         />

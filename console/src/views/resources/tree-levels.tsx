@@ -9,7 +9,7 @@ import { ApiFailure, send, sendNext } from '../../api/client.ts'
 import { readId } from '../../api/ids.ts'
 import { type Envelope, type ItemOf, type Rows, useCall, useList } from '../../api/queries.ts'
 import { type Provider, plainFirst } from '../../api/versions.ts'
-import type { ListedResource } from '../home/home.tsx'
+import type { ListedResource } from './listed-resource.ts'
 import type { Level, TreeNode } from './tree-rows.ts'
 
 /** Rows of one page of a group, and at most read of each nested type. */

@@ -5,7 +5,14 @@ import { useState } from 'react'
 import { type Answer, call, send } from '../../api/client.ts'
 import { groupId, readId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { type Envelope, type Rows, useList, useWrite } from '../../api/queries.ts'
+import {
+  type Envelope,
+  type Rows,
+  useAllOf,
+  useList,
+  useLists,
+  useWrite,
+} from '../../api/queries.ts'
 import { useGroups, useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
 import { Card, CardGrid } from '../../components/card.tsx'
@@ -37,15 +44,21 @@ interface Invitation extends Envelope {
   }
 }
 
+/** As many cards as one looks through. Search finds the others. */
+const shownMax = 200
+
 export function Sharing() {
-  const { current } = useSubscriptions()
-  const accounts = useList<'listResources', Envelope>(
-    'listResources',
-    {
-      path: { subscriptionId: current?.subscriptionId ?? '' },
-      query: { $filter: `resourceType eq '${qualified('DataShare/accounts')}'` },
-    },
-    { enabled: current !== undefined },
+  const { looked } = useSubscriptions()
+  const accounts = useAllOf(
+    useLists<'listResources', Envelope>(
+      'listResources',
+      looked.map(({ subscriptionId }) => ({
+        path: { subscriptionId },
+        query: { $filter: `resourceType eq '${qualified('DataShare/accounts')}'` },
+      })),
+      { enabled: looked.length > 0 },
+    ),
+    shownMax,
   )
   return (
     <Page title={sharingTexts.title} lead={sharingTexts.lead}>
