@@ -209,7 +209,13 @@ async function removeOthers(
   for (const id of others) {
     const row = await tx.lock(id.key, 'change')
     if (row === undefined) continue
-    await askGuards(deps.guards, { id, type: compiled.stored.type, effect: 'delete', words, reader })
+    await askGuards(deps.guards, {
+      id,
+      type: compiled.stored.type,
+      effect: 'delete',
+      words,
+      reader,
+    })
     await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
     const { remaining } = await removeBelow(deps, tx, { id, initiator, onReconciled })
     if (remaining > 0) return

@@ -47,7 +47,8 @@ export function providerLists({
       },
       providerPermissions: {
         method: 'GET',
-        description: 'Applications of a namespace that hold roles: none, since services run inside the installation',
+        description:
+          'Applications of a namespace that hold roles: none, since services run inside the installation',
         answer: pageOfItems(Type.Object({ applicationId: Type.String() })),
         run: async ({ id }) => {
           find(id, deps)
