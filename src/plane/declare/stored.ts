@@ -223,8 +223,8 @@ export interface StoredMembers<M> extends EveryType {
    */
   deleteRules?(context: DeleteRuleContext<M>): Promise<void> | void
   /**
-   * Other resources of its type that go before it, with all that is below them: no more than one transaction removes. It
-   * runs again until it names none. The type has no reconciler. The caller's right to delete them is for `deleteRules` to
+   * Other resources that go before it, with all that is below them: no more than one transaction removes. It runs again
+   * until it names none. Their types have no reconcilers. The caller's right to delete them is for `deleteRules` to
    * check; locks on them and deny assignments are looked at here.
    */
   deletedAlong?(context: DeleteRuleContext<M>): Promise<readonly ResourceId[]>

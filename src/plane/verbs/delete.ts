@@ -199,16 +199,19 @@ function onReconciled(below: ResourceRow): never {
 
 /** Always undefined: what the request was for is still there. */
 async function removeOthers(
-  { deps, route: { compiled }, input, prohibitions }: CheckedDelete,
+  { deps, input, prohibitions }: CheckedDelete,
   tx: Tx,
   others: readonly ResourceId[],
 ): Promise<undefined> {
   const { principal } = input
   const initiator = initiatorOf(input)
   const { words, reader } = insideContextOf(deps, input, deps.clock.now(), tx)
+  let left = removalsMax
   for (const id of others) {
+    if (left <= 0) return
     const row = await tx.lock(id.key, 'change')
-    if (row === undefined) continue
+    const compiled = row && deps.registry.byKey(row.type)
+    if (row === undefined || compiled === undefined) continue
     await askGuards(deps.guards, {
       id,
       type: compiled.stored.type,
@@ -217,8 +220,9 @@ async function removeOthers(
       reader,
     })
     await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
-    const { remaining } = await removeBelow(deps, tx, { id, initiator, onReconciled })
+    const { removed, remaining } = await removeBelow(deps, tx, { id, initiator, onReconciled })
     if (remaining > 0) return
+    left -= removed + 1
     await removeRow(tx, compiled, row)
     await recordActivity(tx, {
       at: deps.clock.now(),

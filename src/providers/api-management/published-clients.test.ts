@@ -269,13 +269,44 @@ describe('what policies and developers have', () => {
     }
     const product = `${service}/products/pets`
     await started.send('PUT', product, { properties: { displayName: 'Pets' } })
-    for (const scope of ['/apis', '/apis/pets', '/products/pets', product]) {
+    for (const scope of ['/apis', '/products/pets', product, '/apis/pets', api]) {
       assert.ok((await put('one', scope)).status < 300, scope)
     }
-    // What it is to may go later; the subscription can still be changed.
-    await started.send('DELETE', product, undefined, { ifMatch: '*' })
-    assert.equal((await put('one', product)).status, 200)
-    assert.deepEqual(await problemsOf(put('two', product)), ['properties.scope'])
+    // An API that it is to may go later; the subscription can still be changed.
+    await started.send('DELETE', api, undefined, { ifMatch: '*' })
+    assert.equal((await put('one', api)).status, 200)
+    assert.deepEqual(await problemsOf(put('two', api)), ['properties.scope'])
+  })
+
+  test('subscriptions go with their product or their user where the DELETE says so', async () => {
+    await using started = await startWithApi()
+    await started.send('PUT', `${service}/products/all`, { properties: { displayName: 'All' } })
+    await started.send('PUT', `${service}/users/ada`, {
+      properties: { firstName: 'Ada', lastName: 'Example', email: 'ada@example.test' },
+    })
+    const subscribe = (name: string, properties: object): Promise<unknown> =>
+      started.send('PUT', `${service}/subscriptions/${name}`, {
+        properties: { displayName: name, ...properties },
+      })
+    const names = async (): Promise<readonly string[]> =>
+      (await started.json('GET', `${service}/subscriptions`)).value.map(({ name }: Wire) => name)
+    await subscribe('api', { scope: '/apis/pets', ownerId: '/users/ada' })
+    await subscribe('every', { scope: '/apis' })
+    // More than one transaction takes.
+    for (let number = 0; number < 120; number++) {
+      await subscribe(`p${number}`, { scope: '/products/all' })
+    }
+    const product = `${service}/products/all`
+    await assert.rejects(started.send('DELETE', product), {
+      code: 'ValidationError',
+      message: /Product cannot be deleted since it has existing subscriptions/,
+    })
+    assert.equal((await names()).length, 100)
+    const gone = await started.send('DELETE', `${product}?deleteSubscriptions=true`)
+    assert.equal(gone.status, 200)
+    assert.deepEqual(await names(), ['api', 'every'])
+    await started.send('DELETE', `${service}/users/ada?deleteSubscriptions=True&notify=true`)
+    assert.deepEqual(await names(), ['every'])
   })
 
   test('versions before 2018 name a product and a user', async () => {
@@ -523,6 +554,16 @@ describe('around an API', () => {
       next.value.map((one: Wire) => one.name),
       ['c'],
     )
+    for (const query of ["$filter=displayName eq 'C'", '$skip=1', '$skip=1&$top=1']) {
+      const some = await started.json('GET', `${list}?${query}`)
+      assert.deepEqual(
+        some.value.map((one: Wire) => one.name),
+        ['c'],
+        query,
+      )
+    }
+    const wrong = started.send('GET', `${list}?$filter=color eq 'red'`)
+    await assert.rejects(wrong, { status: 400 })
     await assert.rejects(started.send('GET', `${service}/apis/none/products`), { status: 404 })
   })
 
@@ -541,6 +582,15 @@ describe('around an API', () => {
     const first = await started.send('GET', `${api}/revisions?$top=1`)
     const rest = `${api}/revisions?$top=1&$skipToken=${encodeURIComponent(first.nextToken ?? '')}`
     assert.equal((await started.json('GET', rest)).value[0].apiId, '/apis/pets;rev=2')
+
+    for (const query of ["$filter=apiRevision eq '2'", '$skip=1']) {
+      const some = await started.json('GET', `${api}/revisions?${query}`)
+      assert.deepEqual(
+        some.value.map((one: Wire) => one.apiRevision),
+        ['2'],
+        query,
+      )
+    }
 
     const release = `${api}/releases/one`
     const made = await started.json('PUT', release, {

@@ -128,7 +128,8 @@ async function countOf(
   return count > most ? undefined : count
 }
 
-function skipOf(query: URLSearchParams): number {
+/** `$skip` of a first page. */
+export function skipOf(query: URLSearchParams): number {
   const given = query.get('$skip')
   if (given === null) return 0
   if (!/^[0-9]{1,9}$/.test(given)) {

@@ -9,8 +9,32 @@ export function currentRevisionOf(api: ResourceId): ResourceId {
 }
 
 /** What all numbered ones begin with; in the order of keys, they follow each other. */
-export function markOfRevisions(current: ResourceId): string {
+function markOfRevisions(current: ResourceId): string {
   return `${current.key};`
+}
+
+/** As many as are looked through. */
+const revisionsMax = 5000
+const revisionsAtOnceMax = 200
+
+/** The current one, then the others in the order of keys. `after` is the key of one of them. */
+export async function* revisionsAfter(
+  reader: Reader,
+  type: string,
+  current: ResourceId,
+  after: string | undefined,
+): AsyncGenerator<Resource> {
+  const first = after === undefined ? await reader.get(current) : undefined
+  if (first !== undefined) yield first
+  let last = after === undefined || after === current.key ? markOfRevisions(current) : after
+  for (let seen = 0; seen < revisionsMax; seen += revisionsAtOnceMax) {
+    const query = { after: last, limit: revisionsAtOnceMax }
+    const rows = await numberedRevisions(reader, type, current, query)
+    yield* rows
+    const end = rows.at(-1)
+    if (end === undefined) return
+    last = end.id.key
+  }
 }
 
 /** Up to `limit` of the numbered ones, in the order of keys. */

@@ -9,6 +9,7 @@ import type { Context, InsideContext, Reader, Resource } from '#plane/declare/re
 import { defineStored } from '#plane/declare/stored.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
+import { alongMax, deletesAlong } from '../../domain/deleted-along.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
 import { createDocumentReader, type DocumentReader } from '../../domain/openapi/document-reader.ts'
 import { charactersMax } from '../../domain/openapi/document-source.ts'
@@ -184,53 +185,20 @@ async function versionSetOf({
   return { apiVersionSet: { id: set.id.text, name: displayName, ...shown } }
 }
 
-const revisionsAtOnceMax = 50
-
-interface ApiDeletion extends InsideContext {
-  readonly id: ResourceId
-  readonly query: URLSearchParams
-  readonly resource: Stored | undefined
-  may(action: string, scope: ResourceId): boolean
-}
-
-/** `deleteRevisions=true` means the whole API, whichever of its revisions is named. */
-function isOfAll(query: URLSearchParams): boolean {
-  return query.get('deleteRevisions')?.toLowerCase() === 'true'
-}
-
-/** Up to a bound. */
+/** The current one comes last: while it is there, the others belong to an API. */
 async function otherRevisions(
   type: string,
-  { id, reader }: Pick<ApiDeletion, 'id' | 'reader'>,
+  { id, reader }: InsideContext & { readonly id: ResourceId },
 ): Promise<readonly ResourceId[]> {
   const current = currentRevisionOf(id)
-  // The current one comes last: while it is there, the others belong to an API.
-  const numbered = await numberedRevisions(reader, type, current, { limit: revisionsAtOnceMax })
+  const numbered = await numberedRevisions(reader, type, current, { limit: alongMax })
   const others = numbered.map((one) => one.id).filter(({ key }) => key !== id.key)
   if (others.length > 0 || id.key === current.key) return others
   return (await reader.get(current)) === undefined ? [] : [current]
 }
 
-/** The current revision stays while there are others, unless all of them shall go. That takes the right to the service's APIs. */
-async function deletionRules(type: string, context: ApiDeletion): Promise<void> {
-  const { id, query, resource, may, principal, words } = context
-  if (resource === undefined || (revisionOf(id) !== undefined && !isOfAll(query))) return
-  if ((await otherRevisions(type, context)).length === 0) return
-  if (!isOfAll(query)) {
-    const message =
-      'Cannot delete the current revision of an API: delete the others before it, or all of them with deleteRevisions=true'
-    throw refuseFields([{ path: 'deleteRevisions', message }])
-  }
-  const action = `${type}/delete`
-  const scope = parentOf(id)
-  if (may(action, scope)) return
-  throw refuse.AuthorizationFailed({
-    client: principal.displayName,
-    principalId: principal.id,
-    action: qualify(words, action),
-    scope: scope.text,
-  })
-}
+const currentStays =
+  'Cannot delete the current revision of an API: delete the others before it, or all of them with deleteRevisions=true'
 
 /** By what clients ask for: what the answer calls it. */
 const exportFormats: ReadonlyMap<string, string> = new Map([
@@ -277,9 +245,13 @@ function apiType(type: string, dates: readonly string[], documents: DocumentRead
             },
           ]
     },
-    rightsToDelete: (id) => [{ action: `${type}/delete`, scope: parentOf(id) }],
-    deleteRules: (context) => deletionRules(type, context),
-    deletedAlong: async (context) => (isOfAll(context.query) ? otherRevisions(type, context) : []),
+    ...deletesAlong({
+      type,
+      parameter: 'deleteRevisions',
+      // Whichever of them is named, it means the whole API.
+      find: (deletion) => otherRevisions(type, deletion),
+      whyNot: (id) => (revisionOf(id) === undefined ? currentStays : undefined),
+    }),
     list: {
       page: countedList<Api>(type, {
         name: { type: 'string', read: ({ id }: Stored) => nameOf(id), ignoreCase: true },

@@ -17,6 +17,7 @@ import {
   readGroup,
 } from '../../domain/built-in-groups.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
+import { deletesAlong, subscriptionsWhere, subscriptionType } from '../../domain/deleted-along.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
 import { apiManagementErrors, refuseFields } from '../../errors.ts'
 import { definitionDates } from '../../published-versions.ts'
@@ -101,7 +102,10 @@ function definitionType(kind: Kind): ResourceType {
     type,
     description: says,
     scope: 'resource-group',
-    query: countedQuery,
+    query: {
+      ...countedQuery,
+      ...(kind === 'products' || kind === 'users' ? { delete: [deleteSubscriptions] } : {}),
+    },
     name: idRule(256),
     movable: true,
     versions: definitionDates.map((date) => definition(kind, date)),
@@ -115,8 +119,8 @@ function definitionType(kind: Kind): ResourceType {
     ...(kind === 'loggers' ? { secrets: 'not-kept' as const } : {}),
     ...(kind === 'groups' ? builtIn : {}),
     ...(kind === 'apiVersionSets' ? { deleteRules: requireUnused } : {}),
-    ...(kind === 'products' ? { onlyPutShows: groupsOfProduct } : {}),
-    ...(kind === 'users' ? { onlyPutShows: groupsOfUser } : {}),
+    ...(kind === 'products' ? { onlyPutShows: groupsOfProduct, ...withSubscriptions } : {}),
+    ...(kind === 'users' ? { onlyPutShows: groupsOfUser, ...withOwnSubscriptions } : {}),
     ...(kind === 'apis/releases' ? { rules: releaseProblems } : {}),
     list: {
       page: countedList<Definition>(
@@ -169,6 +173,32 @@ async function requireUnused({
     throw apiManagementErrors.refuse.VersionSetInUse({ name: nameOf(id), api: nameOf(api) })
   }
 }
+
+const deleteSubscriptions = 'deleteSubscriptions'
+
+/** A subscription to a product that is gone would be to nothing. */
+const withSubscriptions = deletesAlong<Definition>({
+  type: subscriptionType,
+  parameter: deleteSubscriptions,
+  find: ({ id, reader }) =>
+    subscriptionsWhere(reader, parentOf(id), ({ scope }) => scope.toLowerCase() === id.key),
+  whyNot: () =>
+    'Product cannot be deleted since it has existing subscriptions: delete them before it, or all of them with deleteSubscriptions=true',
+})
+
+/** Without the parameter, they stay: nobody signs in with a user. */
+const withOwnSubscriptions = deletesAlong<Definition>({
+  type: subscriptionType,
+  parameter: deleteSubscriptions,
+  find: ({ id, reader }) => {
+    const own = `/users/${nameOf(id).toLowerCase()}`
+    return subscriptionsWhere(
+      reader,
+      parentOf(id),
+      ({ ownerId }) => ownerId?.toLowerCase().endsWith(own) === true,
+    )
+  },
+})
 
 async function shownBuiltInGroup({ id, reader, words }: GetContext): Promise<object | undefined> {
   if (!isBuiltInGroup(id)) return undefined

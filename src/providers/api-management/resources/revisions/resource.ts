@@ -1,12 +1,15 @@
 /** The revisions of an API, as a list: the current one, and those that are named after it with their number. */
 
 import Type from 'typebox'
+import type { FieldMap } from '#kernel/filter/field-map.ts'
+import { filterOf } from '#kernel/filter/filter-of.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
+import { countedQuery, skipOf } from '../../domain/counted-list.ts'
 import { revisionOf } from '../../domain/names.ts'
-import { currentRevisionOf, markOfRevisions, numberedRevisions } from '../../domain/revisions.ts'
+import { currentRevisionOf, revisionsAfter } from '../../domain/revisions.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Api } from '../apis/model.ts'
 
@@ -22,6 +25,21 @@ const answer = Type.Object({
   isCurrent: Type.Boolean(),
 })
 
+type Revision = Type.Static<typeof answer>
+
+const string = (read: (revision: Revision) => string | undefined) =>
+  ({ type: 'string', read }) as const
+
+const fields: FieldMap<Revision> = {
+  fields: {
+    apiId: string((one) => one.apiId),
+    apiRevision: string((one) => one.apiRevision),
+    description: string((one) => one.description),
+    isCurrent: { type: 'boolean', read: (one) => one.isCurrent },
+  },
+  lenient: true,
+}
+
 export function revisions(): ResourceType {
   const type = 'ApiManagement/service/apis'
   return defineComputed({
@@ -30,31 +48,28 @@ export function revisions(): ResourceType {
     scope: 'resource-group',
     apiVersions: definitionDates,
     bare: true,
+    query: countedQuery,
     answer,
     source: {
-      async list({ reader, parent, cursor, limit }) {
-        const current = currentRevisionOf(parent)
-        const first = cursor === undefined ? await reader.get(current) : undefined
-        const mark = markOfRevisions(current)
-        const others = await numberedRevisions(reader, type, current, {
-          after: cursor ?? mark,
-          limit: limit + 1 - (first === undefined ? 0 : 1),
-        })
-        const found = [...(first === undefined ? [] : [first]), ...others]
-        const items = found.slice(0, limit)
-        const last = items.at(-1)
-        return {
-          items: items.map(show),
-          ...(found.length > limit && last !== undefined
-            ? { next: last === first ? mark : last.id.key }
-            : {}),
+      async list({ reader, parent, query, cursor, limit }) {
+        const matches = filterOf(query.get('$filter'), fields)
+        let skip = cursor === undefined ? skipOf(query) : 0
+        const found: Revision[] = []
+        let last: string | undefined
+        for await (const row of revisionsAfter(reader, type, currentRevisionOf(parent), cursor)) {
+          const revision = show(row)
+          if (!matches(revision) || skip-- > 0) continue
+          if (found.length === limit) return { items: found, ...(last && { next: last }) }
+          found.push(revision)
+          last = row.id.key
         }
+        return { items: found }
       },
     },
   })
 }
 
-function show({ id, model, systemData: { createdAt, lastModifiedAt } }: Resource): object {
+function show({ id, model, systemData: { createdAt, lastModifiedAt } }: Resource): Revision {
   // Rows of this type were made by its `toModel`.
   const { apiRevision, apiRevisionDescription, path } = model as Api
   const isCurrent = revisionOf(id) === undefined

@@ -8,13 +8,14 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
+import { subscriptionType } from '../../domain/deleted-along.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Subscription } from './model.ts'
 import { subscriptionOfProduct } from './versions/2017-03-01.ts'
 import { keyBytes, type SubscriptionDependencies, subscription } from './versions/2021-08-01.ts'
 
-const type = 'ApiManagement/service/subscriptions'
+const type = subscriptionType
 /** While each subscription was of one product, and the first version in which it has any scope. */
 const datesOfProducts = ['2017-03-01', '2018-01-01']
 const firstOfScopes = '2018-06-01-preview'
