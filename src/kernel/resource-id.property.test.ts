@@ -360,18 +360,27 @@ test('no text makes parsing throw, and nothing written is lost', () => {
   assert.ok(understood > 200, `only ${understood} paths were understood`)
 })
 
-test('an empty parent behind the namespace is as if it were not there; no other segment may be empty', () => {
+test('an empty parent behind the namespace, and one behind a scope, is as if it were not there; no other segment may be empty', () => {
   const group = '/subscriptions/s/resourceGroups/g'
   const one = parsePath(`${group}/providers/Vendor.A//b/n`)
   assert.deepEqual(one, parsePath(`${group}/providers/Vendor.A/b/n`))
   assert.equal(parsePath(`${group}/Providers/Vendor.A//b`).kind, 'collection')
+  assert.deepEqual(parsePath(`${group}//providers/Vendor.A/b/n`), one)
+  const extended = `${group}/providers/Vendor.A/b/n/providers/Vendor.B/c/m`
+  assert.deepEqual(
+    parsePath(`${group}//providers/Vendor.A//b/n//Providers/Vendor.B/c/m/`),
+    parsePath(extended),
+  )
   for (const path of [
     `${group}/providers/Vendor.A///b/n`,
     `${group}/providers//b/n`,
     `${group}/providers/Vendor.A/b//n`,
     `${group}/providers/Vendor.A/b/n//`,
     `${group}/providers/Vendor.A//`,
-    `${group}//providers/Vendor.A/b/n`,
+    `${group}///providers/Vendor.A/b/n`,
+    `${group}/providers//providers/Vendor.A/b/n`,
+    '/subscriptions//providers/Vendor.A/b/n',
+    '/subscriptions/s//resourceGroups/g',
     '/subscriptions//resourceGroups/g',
     '//',
   ]) {

@@ -105,7 +105,7 @@ export function parsePath(path: string): ParsedPath {
     const part = isPlain ? one : decode(one)
     if (part === undefined) return malformed(`"${one.slice(0, 60)}" is not valid percent-encoding`)
     if (part === '') {
-      if (isEmptyParent(raw, at)) continue
+      if (isEmptyParent(raw, at) || endsScope(raw, at, parts.length)) continue
       return malformed('a path has no empty segments')
     }
     if (part.length > nameMax) return malformed(`a segment has at most ${nameMax} characters`)
@@ -146,6 +146,12 @@ function withoutEncodedScope(path: string): string {
 function isEmptyParent(raw: readonly string[], at: number): boolean {
   if (at >= raw.length - 1 || at < 2 || raw[at - 1] === '') return false
   return raw[at - 2]?.toLowerCase() === 'providers'
+}
+
+/** A scope may be given with a slash at its end: `{scope}//providers/…`. No name can stand there. */
+function endsScope(raw: readonly string[], at: number, before: number): boolean {
+  const isWhole = before > 0 && before % 2 === 0 && raw[at - 1] !== ''
+  return isWhole && raw[at + 1]?.toLowerCase() === 'providers'
 }
 
 function parseParts(parts: readonly string[]): ParsedPath {

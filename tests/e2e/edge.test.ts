@@ -463,9 +463,10 @@ describe('small things that matter', () => {
     }
   })
 
-  test('the contract’s path with a scope that begins with a slash, or with none', async () => {
+  test('the contract’s path with a scope that begins or ends with a slash, or with none', async () => {
     await using installation = await startInstallation()
-    for (const scope of ['', `/subscriptions/${installation.subscriptionId}`]) {
+    const subscription = `/subscriptions/${installation.subscriptionId}`
+    for (const scope of ['', subscription, `${subscription}/`]) {
       const path = `/${scope}/providers/Vendor.Authorization/roleAssignments?api-version=2022-04-01`
       const answer = await installation.request('GET', path)
       assert.equal(answer.status, 200, answer.text)
