@@ -256,6 +256,12 @@ test('a move, an import and a DELETE need no second connection (PostgreSQL)', as
   await move(t, [serviceIn(group)])
   const operation = `${serviceIn(other)}/apis/pets/operations/list`
   assert.equal((await t.call('GET', operation, undefined, apim)).status, 200)
+  const revised = `${serviceIn(other)}/apis/pets`
+  for (const path of [`${revised};rev=2`, `${revised};rev=3`]) {
+    await t.call('PUT', path, { properties: { displayName: 'Pets', path: 'pets' } }, apim)
+  }
+  await t.call('DELETE', `${revised}?deleteRevisions=true`, undefined, apim)
+  await refused(t.call('GET', `${revised};rev=3`, undefined, apim), 'ResourceNotFound', 404)
   await t.call('DELETE', serviceIn(other), undefined, apim)
   await refused(t.call('GET', operation, undefined, apim), 'ResourceNotFound', 404)
 })
