@@ -95,6 +95,8 @@ export interface PlaneServices {
     readonly under: ResourceId
     readonly after?: string
     readonly limit: number
+    /** Only this type, where a provider declares it; the caller looks at the type of each row all the same. */
+    readonly wireType?: string
   }): Promise<TrackedPage>
   /** Removes what is below a scope, a bounded number of resources at a time. */
   emptyScope(id: ResourceId): Promise<RemovalProgress>

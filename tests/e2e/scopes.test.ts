@@ -343,6 +343,43 @@ describe('generic lists', () => {
     assertRefused(await get(elsewhere), 404, 'SubscriptionNotFound')
   })
 
+  test('resources by type: those of the type and no others, in any case of its letters, page by page', async () => {
+    const group = `${subscription}/resourceGroups/by-type`
+    assert.equal((await createResourceGroup(installation, group)).status, 201)
+    for (const [type, name, version] of [
+      ['ManagedIdentity/userAssignedIdentities', 'aaa', '2023-01-31'],
+      ['DataShare/accounts', 'bbb', '2021-08-01'],
+      ['ManagedIdentity/userAssignedIdentities', 'ccc', '2023-01-31'],
+      ['ManagedIdentity/userAssignedIdentities', 'ddd', '2023-01-31'],
+    ]) {
+      const path = `${group}/providers/Vendor.${type}/${name}?api-version=${version}`
+      const identity = { type: 'SystemAssigned' }
+      const made = await put(path, { location: 'local', ...(name === 'bbb' ? { identity } : {}) })
+      assert.ok(made.status < 300, made.text)
+    }
+    const listed = async (filter: string): Promise<readonly unknown[]> => {
+      const names: unknown[] = []
+      const first = `${group}/resources?${groups}&$top=2&$filter=${encodeURIComponent(filter)}`
+      for (let path: string | undefined = first; path !== undefined; ) {
+        const page = await get(path)
+        assert.equal(page.status, 200, page.text)
+        names.push(...page.items().map(({ name }) => name))
+        const next = page.at('nextLink')
+        path = typeof next === 'string' ? next.slice(next.indexOf('/subscriptions/')) : undefined
+      }
+      return names
+    }
+    const identities = "resourceType eq 'vendor.MANAGEDIDENTITY/userassignedidentities'"
+    assert.deepEqual(await listed(identities), ['aaa', 'ccc', 'ddd'])
+    assert.deepEqual(await listed(`name ne 'ccc' and ${identities}`), ['aaa', 'ddd'])
+    assert.deepEqual(await listed("resourceType eq 'Vendor.DataShare/accounts'"), ['bbb'])
+    assert.deepEqual(await listed(`${identities} or name eq 'bbb'`), ['bbb', 'aaa', 'ccc', 'ddd'])
+    assert.deepEqual(
+      await listed("resourceType eq 'Vendor.DataShare/accounts' and name eq 'aaa'"),
+      [],
+    )
+  })
+
   test('providers, everywhere they are asked for', async () => {
     for (const scope of ['', subscription]) {
       const list = await get(`${scope}/providers?${groups}`)

@@ -240,13 +240,22 @@ export interface TrackedPage {
   readonly isShort?: true
 }
 
+interface TrackedQuery {
+  readonly under: ResourceId
+  readonly after?: string
+  readonly limit: number
+  readonly wireType?: string
+}
+
 export async function listTracked(
   deps: PlaneDependencies,
-  query: { readonly under: ResourceId; readonly after?: string; readonly limit: number },
+  query: TrackedQuery,
 ): Promise<TrackedPage> {
+  const type = query.wireType === undefined ? undefined : declaredKey(deps, query.wireType)
   const asked = {
     under: query.under.key,
     tracked: true,
+    ...(type === undefined ? {} : { type }),
     ...(query.after === undefined ? {} : { after: query.after }),
     limit: query.limit,
     bytesMax: deps.limits.pageBytesMax,
@@ -263,4 +272,10 @@ export async function listTracked(
     ...(last !== undefined && isCut(rows, asked) ? { next: last.key } : {}),
     ...(rows.length < query.limit && isCut(rows, asked) ? { isShort: true } : {}),
   }
+}
+
+/** Rows of a type that nobody declares may have been written in any case of its letters. */
+function declaredKey({ registry }: PlaneDependencies, wireType: string): string | undefined {
+  const found = registry.byKey(wireType.toLowerCase())
+  return found !== undefined && registry.types.includes(found) ? found.key : undefined
 }

@@ -23,6 +23,8 @@ interface ItemFilter {
   matches(item: TrackedItem): boolean
   /** Items found by their tags are shown without them. */
   readonly asksTags: boolean
+  /** The type that every match has, where the filter says so; others need not be looked at. */
+  readonly wireType?: string
 }
 
 const text = { type: 'string', ignoreCase: true } as const
@@ -67,7 +69,24 @@ export function parseItemFilter(given: string): ItemFilter {
   })
   const compiled = compileFilter(node, fields)
   if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
-  return { matches: compiled.matches, asksTags }
+  const wireType = typeOf(node)
+  return {
+    matches: compiled.matches,
+    asksTags,
+    ...(wireType === undefined ? {} : { wireType }),
+  }
+}
+
+/** The type of `resourceType eq '…'`, alone or joined to other conditions by `and`. */
+function typeOf(node: FilterNode): string | undefined {
+  if (node.kind !== 'binary') return undefined
+  const { operator, left, right } = node
+  if (operator === 'and') return typeOf(left) ?? typeOf(right)
+  if (operator !== 'eq') return undefined
+  const [path, value] = left.kind === 'path' ? [left, right] : [right, left]
+  const isType = path.kind === 'path' && path.segments.join('/').toLowerCase() === 'resourcetype'
+  if (!isType || value.kind !== 'literal' || value.literal.type !== 'string') return undefined
+  return value.literal.value
 }
 
 /** The same filter, with constants that are compared with locations in their plain spelling. */

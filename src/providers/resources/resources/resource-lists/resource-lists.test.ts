@@ -64,6 +64,20 @@ for (const filter of ["colour eq 'red'", 'name eq', 'location eq 5', 'name', 'fr
   })
 }
 
+test('a filter that says the type of every match names it, so that others are not looked at', () => {
+  const named: readonly [filter: string, wireType: string | undefined][] = [
+    ["resourceType eq 'Vendor.X/things'", 'Vendor.X/things'],
+    ["'Vendor.X/things' eq RESOURCETYPE", 'Vendor.X/things'],
+    ["(substringof('a', name)) and resourceType eq 'Vendor.X/things'", 'Vendor.X/things'],
+    ["resourceType eq 'Vendor.X/things' or name eq 'a'", undefined],
+    ["not (resourceType eq 'Vendor.X/things')", undefined],
+    ["resourceType ne 'Vendor.X/things'", undefined],
+    ["name eq 'Vendor.X/things'", undefined],
+    ['', undefined],
+  ]
+  for (const [filter, wireType] of named) assert.equal(parseItemFilter(filter).wireType, wireType)
+})
+
 test('shows the envelope and the summary; tags are left out where they were asked for', () => {
   const shown = showItem(web, new Set(), true)
   assert.deepEqual(shown, {

@@ -24,6 +24,8 @@ export type ListTracked = (query: {
   readonly under: ResourceId
   readonly after?: string
   readonly limit: number
+  /** Only this type, where it is declared; others are looked at among all. */
+  readonly wireType?: string
 }) => Promise<{
   readonly items: readonly {
     readonly resource: Resource
@@ -93,6 +95,7 @@ async function listResources(
       const { items, ...rest } = await listTracked({
         under: context.parent,
         ...(after === undefined ? {} : { after }),
+        ...(filter.wireType === undefined ? {} : { wireType: filter.wireType }),
         limit,
       })
       const rows = items.map(({ resource, compiled }) => ({
