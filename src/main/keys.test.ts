@@ -8,6 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { businessMigrations } from '#business/migrations.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { silentLog } from '#kernel/ports.ts'
@@ -421,7 +422,7 @@ test('two replicas: one without the new key holds it up; with it both go over', 
   const [first, second] = [freshHome(t), freshHome(t)]
   // Long enough that the second poll comes from its own timer.
   const waits = {
-    pollMilliseconds: 5,
+    pollMilliseconds: 15,
     knownMilliseconds: 40,
     // Far more than a poll takes on a busy machine.
     waitMilliseconds: 1500,
@@ -461,6 +462,8 @@ test('two replicas: one without the new key holds it up; with it both go over', 
         const sealed = third.keyring.sealOf('storage').seal(`write ${at}`, 'w')
         return tx.run('insert into identity_settings (name, value) values (?, ?)', `w${at}`, sealed)
       })
+      // Often enough that some begin in every phase.
+      await pause(10)
     }
   })()
   await begin(one, store, first)

@@ -34,21 +34,20 @@ const queries = {
     from pragma_table_list l, pragma_table_info(l.name) p
     where l.schema = 'main' and l.type in ('table', 'virtual', 'shadow') and l.name not like 'sqlite_%'
     order by l.name, p.cid`,
-  postgres: `select c.table_name as place, 'table' as kind, c.column_name as name, c.data_type as type,
-      coalesce(k.ordinal_position, 0) as part, case when c.is_nullable = 'NO' then 1 else 0 end as required,
-      case when c.is_identity = 'YES' then 1 else 0 end as numbered,
-      case when c.is_generated = 'NEVER' then 0 else 1 end as generated
-    from information_schema.columns c
-    join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
+  // Of the catalogs themselves: `information_schema` computes rights and keys of all tables, which takes a second.
+  postgres: `select c.relname as place, 'table' as kind, a.attname as name, format_type(a.atttypid, null) as type,
+      coalesce(k.part, 0) as part, case when a.attnotnull then 1 else 0 end as required,
+      case when a.attidentity in ('a', 'd') then 1 else 0 end as numbered,
+      case when a.attgenerated = '' then 0 else 1 end as generated
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join (
-      select u.table_schema, u.table_name, u.column_name, u.ordinal_position
-      from information_schema.key_column_usage u
-      join information_schema.table_constraints n on n.constraint_schema = u.constraint_schema
-        and n.constraint_name = u.constraint_name and n.table_name = u.table_name
-      where n.constraint_type = 'PRIMARY KEY'
-    ) k on k.table_schema = c.table_schema and k.table_name = c.table_name and k.column_name = c.column_name
-    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
-    order by c.table_name, c.ordinal_position`,
+      select p.conrelid, u.attnum, u.part
+      from pg_catalog.pg_constraint p, unnest(p.conkey) with ordinality as u (attnum, part)
+      where p.contype = 'p'
+    ) k on k.conrelid = c.oid and k.attnum = a.attnum
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+    order by c.relname, a.attnum`,
 } as const
 
 export async function readCatalog(
