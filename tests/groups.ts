@@ -9,6 +9,7 @@ import { join } from 'node:path'
 
 /** The folders whose test files share a process. */
 const folders = [
+  'src/activity',
   'src/business',
   'src/cli',
   'src/control',
@@ -16,13 +17,18 @@ const folders = [
   'src/engines/mail',
   'src/http',
   'src/identity',
+  'src/installation',
   'src/kernel',
+  'src/main',
+  'src/outbound',
   'src/plane',
   'src/providers/api-management',
   'src/providers/authorization',
   'src/providers/billing',
   'src/providers/container-instance',
   'src/providers/data-share',
+  'src/providers/db-for-postgresql',
+  'src/providers/resource-health',
   'src/providers/resources',
   'src/providers/secrets',
   'src/stores',
@@ -30,9 +36,12 @@ const folders = [
   'tests/law',
 ] as const
 
-/** Programs, threads, the state of the process, and hooks that would count for the other files, too. */
+/**
+ * Programs, threads, the state of the process, and hooks that would count for the other files, too. A file that only reads the
+ * environment leaves nothing.
+ */
 const leaves =
-  /child_process|worker_threads|process\.(?:env|chdir|on|once|exit|umask)|globalThis|\bmock\b|(?:postgres-server|podman|azurite|launcher)\.ts|^(?:before|after)Each\(/m
+  /child_process|worker_threads|process\.(?:chdir|on|once|exit|umask)|process\.env(?:\[[^\]]+\]|\.\w+)? (?:\?\?)?= |(?:delete |assign\()process\.env|globalThis|\bmock\b|(?:postgres-server|servers|podman|azurite|launcher)\.ts|openMigrationFixture|^(?:before|after)Each\(/m
 
 /** The same files, those that share a process as one file in `folder`. All paths are relative to `root`. */
 export function groupFiles(

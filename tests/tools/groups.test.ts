@@ -19,10 +19,16 @@ test('files of a folder share a process, but for those that could leave somethin
   const passes = (name: string): string =>
     `import { test } from 'node:test'; test('${name}', () => {})`
   const one = write('src/kernel/one.test.ts', passes('first'))
-  const two = write('src/kernel/deep/two.test.ts', "throw new Error('second')")
+  // It reads the environment, and leaves it as it was.
+  const two = write(
+    'src/kernel/deep/two.test.ts',
+    "throw new Error(process.env['NONE'] ?? 'second')",
+  )
   const alone = [
     write('src/kernel/programs.test.ts', "import 'node:child_process'"),
     write('src/kernel/hooks.test.ts', 'beforeEach(() => {})'),
+    write('src/kernel/setting.test.ts', "process.env['NAME'] = 'set'"),
+    write('src/kernel/settings.test.ts', 'Object.assign(process.env, {})'),
     write('src/template/only.test.ts', ''),
     write('src/plane/other.test.ts', ''),
   ]
