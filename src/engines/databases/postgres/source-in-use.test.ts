@@ -51,22 +51,6 @@ describe('a source in use', () => {
     return only(await fixture.until(engine, database, isEnded))
   }
 
-  hazard('a deferrable key identifies no row: updates go on', async (fixture, engine) => {
-    await fixture.make('deferred', [
-      `CREATE TABLE no_key (a int PRIMARY KEY DEFERRABLE, t text);
-       INSERT INTO no_key VALUES (1, 'a'), (2, 'b')`,
-    ])
-    const spec = fixture.spec(['deferred'], { mode: 'online' })
-    const unasked = { ...spec, setUpReplication: false }
-    const survey = await engine.survey('deferred', unasked, fixture.credentials)
-    assert.equal(survey.replication.kind, 'consent-needed')
-    await startReplicating(fixture, engine, 'deferred', spec)
-    await using source = await fixture.session('source', 'deferred')
-    await source.run("UPDATE public.no_key SET t = 'c' WHERE a = 1")
-    const ended = await cutOver(fixture, engine, 'deferred')
-    assert.equal(ended.phase, 'succeeded', ended.message)
-  })
-
   // Covered by `names-and-rights.test.ts`, offline.
   variant('names that only a newer version knows as keywords', async (fixture, engine) => {
     await fixture.make('keywords', [
@@ -475,7 +459,8 @@ describe('a source in use', () => {
     },
   )
 
-  hazard(
+  // Covered by the long reader, whose table keeps its identity for a while, and by what the source keeps after a cancel.
+  variant(
     'an identity that the source keeps fails no cutover that is done',
     async (fixture, engine) => {
       await fixture.make('frozen', [keyed, unkeyed])
@@ -752,7 +737,8 @@ describe('a source in use', () => {
     await source.run("INSERT INTO public.note VALUES (5001, 'still open')")
   })
 
-  hazard(
+  // Covered by `servers-away.test.ts`, through the plane.
+  variant(
     'a password changed in the middle is taken from the next call',
     async (fixture, engine) => {
       await using server = await fixture.session('source', 'postgres')
@@ -826,9 +812,12 @@ describe('a source in use', () => {
   })
 
   hazard(
-    'tables without columns, with computed ones, with one called as the row is, or under forced row security take changes',
+    'tables without columns, with computed ones, with one called as the row is, with a deferrable key, or under forced row security take changes',
     async (fixture, engine) => {
       await fixture.make('shapes', [
+        // Such a key identifies no row.
+        `CREATE TABLE deferred (a int PRIMARY KEY DEFERRABLE, t text);
+       INSERT INTO deferred VALUES (1, 'a'), (2, 'b')`,
         `CREATE TABLE bare (); INSERT INTO bare DEFAULT VALUES;
        CREATE TABLE computed (a int GENERATED ALWAYS AS (1) STORED); INSERT INTO computed DEFAULT VALUES;
        CREATE TABLE counted (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -840,12 +829,15 @@ describe('a source in use', () => {
        ALTER TABLE note OWNER TO keeper; INSERT INTO note VALUES (1, 'a')`,
       ])
       const spec = fixture.spec(['shapes'], { mode: 'online' })
+      const unasked = { ...spec, setUpReplication: false }
+      const survey = await engine.survey('shapes', unasked, fixture.credentials)
+      assert.equal(survey.replication.kind, 'consent-needed')
       await startReplicating(fixture, engine, 'shapes', spec)
       await using source = await fixture.session('source', 'shapes')
       await source.run(`INSERT INTO public.bare DEFAULT VALUES; INSERT INTO public.computed DEFAULT VALUES;
       INSERT INTO public.counted (b) VALUES (3); UPDATE public.counted SET b = 7 WHERE b = 1;
       DELETE FROM public.counted WHERE b = 2; TRUNCATE public.bare; INSERT INTO public.bare DEFAULT VALUES;
-      UPDATE public.scratch SET a = 2;
+      UPDATE public.scratch SET a = 2; UPDATE public.deferred SET t = 'c' WHERE a = 1;
       INSERT INTO public.note VALUES (2, 'b'); UPDATE public.note SET t = 'c'`)
       const ended = await cutOver(fixture, engine, 'shapes')
       assert.equal(ended.phase, 'succeeded', ended.message)
@@ -857,6 +849,7 @@ describe('a source in use', () => {
         '1 2 (1,7,14) (3,3,6)',
       )
       assert.equal(await target.value('SELECT a FROM public.scratch'), '2')
+      assert.equal(await target.value('SELECT t FROM public.deferred WHERE a = 1'), 'c')
       assert.equal(
         await target.value("SELECT string_agg(id || t, ' ' ORDER BY id) FROM public.note"),
         '1c 2c',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { watchedWay } from '#outbound/testing/ways.ts'
+import { isLong } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import {
   DatabaseEngineError,
@@ -36,7 +37,8 @@ function makeCertificates(folder: string, name: string): Certificates {
   if (authority === undefined || certificate === undefined || key === undefined) {
     throw new Error('three names were given')
   }
-  const fresh = ['req', '-newkey', 'rsa:2048', '-nodes']
+  // Made in a moment, unlike those of RSA.
+  const fresh = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
   run(
     ...fresh,
     ...['-x509', '-days', '2', '-subj', '/CN=root'],
@@ -202,7 +204,8 @@ test('a subscription keeps to the TLS mode of the source', async (t) => {
     specOf('verify-ca', { authoritiesAtTarget: authority, sourceFromTarget: localhost }),
     specOf('verify-full', { authoritiesAtTarget: authority }),
   ]
-  for (const [index, spec] of kept.entries()) {
+  // The first two only differ from the last ones in what they do not check.
+  for (const [index, spec] of (isLong ? kept : kept.slice(2)).entries()) {
     const migration = `kept${index}`
     assert.notEqual((await engine.validate(spec, fixture.credentials)).state, 'Failed')
     await startReplicating(fixture, engine, migration, spec)
