@@ -34,7 +34,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
         takesUnknownPrincipals,
       }),
       denyAssignments(directory, limits),
-      locks(),
+      locks(limits),
       ...classicAdministrators(),
       // Where principals that nobody knows are taken, so are documents of any type.
       ...(takesUnknownPrincipals ? [] : policies()),

@@ -44,6 +44,7 @@ const assignmentForms =
   "atScope(), principalId eq '{id}', assignedTo('{id}'), and atScope() with one of the others"
 const denyForms =
   "atScope(), denyAssignmentName eq '{name}', principalId eq '{id}', gdprExportPrincipalId eq '{id}', assignedTo('{id}'), joined by and"
+const lockForms = 'atScope()'
 const roleForms = "atScopeAndBelow(), type eq 'CustomRole', roleName eq '{name}', joined by and"
 
 export function parseAssignmentFilter(text: string): AssignmentFilter {
@@ -84,6 +85,15 @@ export function parseDenyFilter(text: string): DenyFilter {
     } else throw unsupported(`expected ${denyForms}`)
   }
   return { atScope, name, principal }
+}
+
+/** Whether only locks at the scope and above it are wanted. */
+export function parseLockFilter(text: string): boolean {
+  const terms = termsOf(text, lockForms)
+  if (terms.length > 1 || terms.some(({ key }) => key !== 'atscope()')) {
+    throw unsupported(`expected ${lockForms}`)
+  }
+  return terms.length === 1
 }
 
 const principalKeys: ReadonlySet<string> = new Set([

@@ -101,6 +101,25 @@ describe('locks', () => {
     assert.equal((await free.call('GET', lockAt(group), undefined, as)).status, 200)
   })
 
+  test('are listed at a scope and below it, or by atScope() at it and above', async () => {
+    await using t = await locked(subscription, 'CanNotDelete')
+    const member = at(group, reader)
+    const body = { properties: { level: 'CanNotDelete' } }
+    for (const scope of [group, member, `${group}2`]) {
+      if (scope !== member) await t.call('PUT', scope, { location: 'local' }, groups)
+      assert.equal((await t.call('PUT', lockAt(scope), body, { version })).status, 201, scope)
+    }
+    const listed = async (query: string): Promise<readonly string[]> => {
+      const path = `${group}/${authorization}/locks?${query}`
+      const { body } = await t.call('GET', path, undefined, { version })
+      return JSON.parse(JSON.stringify(body)).value.map(({ id }: { id: string }) => id)
+    }
+    assert.deepEqual(await listed(''), [lockAt(group), lockAt(member)])
+    const around = [lockAt(subscription), lockAt(group)]
+    assert.deepEqual(await listed('$filter=atScope()'), around)
+    await assert.rejects(listed("$filter=level eq 'ReadOnly'"), { status: 400 })
+  })
+
   test('are refused at the root and without a level that locks', async () => {
     await using t = await openInstallation()
     const put = (scope: string, level: string) =>

@@ -4,17 +4,22 @@ import type { Problem } from '#kernel/error.ts'
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored, type RuleContext } from '#plane/declare/stored.ts'
-import { extensionsAt } from '../../domain/list-around-scope.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import { parseLockFilter } from '../../domain/filters.ts'
+import type { AuthorizationLimits } from '../../domain/limits.ts'
+import { extensionsAt, listAroundScope } from '../../domain/list-around-scope.ts'
 import { lockType } from '../../domain/lock-guard.ts'
 import type { Lock } from './model.ts'
 import { v2016_09_01 } from './versions/2016-09-01.ts'
 
-export function locks(): ResourceType {
+export function locks(limits: AuthorizationLimits): ResourceType {
   return defineStored<Lock>({
     type: lockType,
     description: 'What is kept from being changed or deleted, at a scope and everything below it.',
     scope: 'any',
+    query: { list: ['$filter'] },
     name: {
       pattern: /^[^<>%&:\\?/]{1,260}$/,
       rule: '1 to 260 characters, none of < > % & : \\ ? /',
@@ -22,6 +27,7 @@ export function locks(): ResourceType {
     versions: [v2016_09_01],
     compatibleVersions: ['2015-01-01', '2017-04-01', '2020-05-01'],
     verbs: ['get', 'list', 'put', 'delete'],
+    list: { page: (context) => listLocks(context, limits) },
     rules: placeProblems,
     attributes: ({ level }) => ({ level }),
     sample: {
@@ -29,6 +35,19 @@ export function locks(): ResourceType {
       body: () => ({ properties: { level: 'CanNotDelete', notes: 'sample' } }),
       changed: () => ({ properties: { level: 'CanNotDelete', notes: 'sample, changed' } }),
     },
+  })
+}
+
+/** All locks at the scope and below it; with `atScope()`, those that hold the scope itself: at it and above. */
+function listLocks(
+  context: ListContext,
+  limits: AuthorizationLimits,
+): Promise<ListPage<Resource<Lock>>> {
+  const atScope = parseLockFilter(context.query.get('$filter') ?? '')
+  return listAroundScope<Lock>(context, limits, {
+    type: lockType,
+    atScope,
+    ...(atScope ? {} : { scopeKeys: [context.parent.key] }),
   })
 }
 
