@@ -211,7 +211,7 @@ function reduceContainer(
   if (state.kind === 'waiting' && before.state.kind !== 'waiting') {
     note('BackOff', 'Back-off restarting the container', look.now, 'Warning')
   }
-  const probed = probesOf(next, look.verdict(part.name), note, look.now)
+  const probed = probesOf(next, look.verdict(part.name), note, look)
   return { ...probed, state, events: joined(before, events, look) }
 }
 
@@ -279,12 +279,13 @@ function probesOf(
   part: ContainerRecord,
   verdict: ProbeVerdict | undefined,
   note: (name: string, message: string, at: number, type?: NewEvent['type']) => void,
-  now: number,
+  { now, restart }: Look,
 ): ContainerRecord {
   if (verdict === undefined || verdict.startedAt !== part.startedAt) return part
   let next = part
   if (verdict.failedLiveness !== undefined && part.unhealthyRun !== verdict.startedAt) {
     note('Unhealthy', `Liveness probe failed: ${verdict.failedLiveness}`, now, 'Warning')
+    if (restart !== 'never') note('Killing', 'Killing container: its liveness probe failed', now)
     next = { ...next, unhealthyRun: verdict.startedAt }
   }
   if (verdict.ready !== undefined && verdict.ready !== part.ready) {

@@ -284,7 +284,8 @@ describe('probes, where the engine runs none', () => {
     })
     await started.call('PUT', `${groups}/one`, body([ill]))
     const group = await started.until('one', (one) => done(one) && part(one).restartCount > 0)
-    assert.ok(eventNames(group).includes('Unhealthy'))
+    const names = eventNames(group)
+    assert.ok(names.includes('Unhealthy') && names.includes('Killing'), names.join())
   })
 
   test('liveness of a group with Never: reported, not restarted', async () => {
@@ -300,6 +301,7 @@ describe('probes, where the engine runs none', () => {
     )
     await started.settle()
     assert.equal(part(group).restartCount, 0)
+    assert.ok(!eventNames(group).includes('Killing'))
   })
 
   test('readiness: reported', async () => {
