@@ -18,6 +18,8 @@ const resources = 100_000
 /** Loads of a page and steps of scrolling per round. */
 const loads = 5
 const scrolls = 40
+/** Milliseconds for a view to be read to its end; it takes a tenth of them on a machine that is not busy. */
+const readMax = 600_000
 /** Pixels of one step of the wheel. */
 const step = 600
 const bytesOfKilobyte = 1_000
@@ -156,7 +158,14 @@ async function longestTaskOf({ page, open }: Console, view: LongView): Promise<n
   await view.begin(page)
   await page.evaluate(watchTasks)
   const last = page.locator(view.last)
-  while ((await last.count()) === 0) await page.keyboard.press('End')
+  const began = performance.now()
+  while ((await last.count()) === 0) {
+    await page.keyboard.press('End')
+    // After a page that failed the list does not read on, and this would not end.
+    const failure = page.locator('main [role=alert]').first()
+    if ((await failure.count()) > 0) throw new Error(`${view.path}: ${await failure.textContent()}`)
+    if (performance.now() - began > readMax) throw new Error(`${view.path} is not read to its end`)
+  }
   await page.keyboard.press('Home')
   await page.keyboard.press('End')
   await last.waitFor()

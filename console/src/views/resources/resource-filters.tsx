@@ -1,7 +1,7 @@
 /** Filters of a list of resources. They become the API's `$filter`, which the server evaluates. */
 
 import { Input, makeStyles, Select, tokens } from '@fluentui/react-components'
-import { useEffect } from 'react'
+import { useEffect, useMemo } from 'react'
 import { quoted } from '../../api/filter.ts'
 import { useCall } from '../../api/queries.ts'
 import { useRights } from '../../app/rights.ts'
@@ -84,7 +84,7 @@ export function TypeFilter({
   onChange,
 }: {
   readonly subscriptionId: string
-  readonly seen: readonly string[]
+  readonly seen: readonly { readonly type: string }[]
   readonly value: string
   readonly onChange: (type: string) => void
 }) {
@@ -98,8 +98,19 @@ export function TypeFilter({
       .map(({ resourceType }) => `${namespace}/${resourceType}`),
   )
   const { type, anyType } = resourcesTexts
-  const choices = enabled || !rights.known ? types : seen
-  return <ChoiceFilter label={type} any={anyType} {...{ choices, value, onChange }} />
+  const isByRows = rights.known && !enabled
+  // A long list is looked at only where there is nothing else to choose from.
+  const choices = useMemo(
+    () => (isByRows ? [...new Set(seen.map((one) => one.type))].toSorted() : []),
+    [isByRows, seen],
+  )
+  return (
+    <ChoiceFilter
+      label={type}
+      any={anyType}
+      {...{ choices: isByRows ? choices : types, value, onChange }}
+    />
+  )
 }
 
 /** One of the choices, or any of them (the empty value). */

@@ -298,7 +298,7 @@ function AllResources({ subscriptionIds }: ListProps) {
         )}
         <TypeFilter
           subscriptionId={subscriptionId}
-          seen={[...new Set(found.rows.map((one) => one.type))].toSorted()}
+          seen={found.rows}
           value={type}
           onChange={(value) => setSearch({ type: value })}
         />
