@@ -170,9 +170,20 @@ function journeys(): void {
     const runs = page.getByRole('region', { name: 'Under way' })
     const nightly = runs.getByRole('link', { name: 'nightly', exact: true })
     await nightly.waitFor()
+    const bar = page.getByRole('button', { name: /^\d+ operations? under way$/ })
+    await bar.click()
+    const item = page.getByRole('menuitem', { name: /nightly/ })
+    await item.waitFor()
+    await opened.assertFit('running', 'light')
+    await page.keyboard.press('Escape')
     const ended = await installation.request('POST', `${path}/cancel?api-version=2021-04-01`)
     assert.equal(ended.status, 204, ended.text)
     await nightly.waitFor({ state: 'detached' })
+    // What it began goes on.
+    await bar.click()
+    await page.getByRole('menuitem').first().waitFor()
+    await item.waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
   })
 
   test('the container: its state, what it wrote, a restart', async () => {

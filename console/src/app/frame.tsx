@@ -32,6 +32,7 @@ import { accountTexts, appTexts } from '../texts/app.ts'
 import { useHere } from './address.ts'
 import { type Area, useAreas } from './areas.ts'
 import { useLook } from './look.tsx'
+import { Running } from './running.tsx'
 import { ScopePicker } from './scope-picker.tsx'
 import { useSubscriptions } from './subscription.ts'
 
@@ -75,6 +76,8 @@ const useStyles = makeStyles({
   },
   space: { flexGrow: 1, [narrow]: { display: 'none' } },
   pick: { maxWidth: '220px', [narrow]: { display: 'none' } },
+  running: { [narrow]: { display: 'none' } },
+  runningBelow: { display: 'none', [narrow]: { display: 'inline-flex' } },
   pickBelow: {
     display: 'none',
     [narrow]: { display: 'grid', marginBottom: tokens.spacingVerticalS },
@@ -172,6 +175,7 @@ export function Frame() {
           aria-label={appTexts.navigation}
         >
           <ScopePicker className={styles.pickBelow} />
+          <Running className={styles.runningBelow} />
           <ul className={styles.list}>
             {areas.map((area) => (
               <li key={area.path}>
@@ -257,6 +261,7 @@ function Top({ menu, menuButton, onMenu, onDrawer, onSearch }: TopProps) {
       </Button>
       <span className={styles.space} />
       <ScopePicker className={styles.pick} />
+      <Running className={styles.running} />
       <Button
         appearance="subtle"
         icon={<CodeRegular />}

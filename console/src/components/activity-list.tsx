@@ -167,7 +167,7 @@ function changesOf(text: string | undefined): readonly Change[] {
 }
 
 /** `Vendor.Resources/subscriptions/resourceGroups/write` → `resource groups write`, `…/stop/action` → `… stop`. */
-function readableAction(action: string): string {
+export function readableAction(action: string): string {
   const [namespace = '', ...rest] = action.split('/')
   const words = rest.at(-1) === 'action' ? rest.slice(0, -1) : rest
   return (words.length > 2 && words[0] === 'subscriptions' ? words.slice(1) : words)

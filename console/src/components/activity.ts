@@ -31,3 +31,28 @@ export function useRecentActivity(ask: ActivityAsk): Rows<ActivityRecord> {
     { live, enabled },
   )
 }
+
+/** Records that are looked at for what is under way. */
+const lookedAt = 100
+
+export interface UnderWay {
+  readonly id: string
+  /** As the trail names it: `Vendor.Resources/deployments/write`. */
+  readonly action: string
+}
+
+/** What was accepted in this day and has not ended, by the newest records of the trail. */
+export function useUnderWay(
+  ask: Pick<ActivityAsk, 'scope' | 'filter' | 'enabled'>,
+): Pick<Rows<UnderWay>, 'rows' | 'error' | 'loading'> {
+  const found = useRecentActivity({ ...ask, hours: 24, top: lookedAt })
+  const latest = new Map<string, ActivityRecord>()
+  for (const record of found.rows) {
+    const { resourceId } = record
+    if (resourceId !== undefined && !latest.has(resourceId)) latest.set(resourceId, record)
+  }
+  const rows = [...latest]
+    .filter(([, { status }]) => status.value === 'Accepted')
+    .map(([id, { operationName }]) => ({ id, action: operationName.value }))
+  return { rows, error: found.error, loading: found.loading }
+}

@@ -30,6 +30,7 @@ export const appTexts = {
   everywhere: 'All that you may read',
   kinds: { users: 'Person', groups: 'Group of people', servicePrincipals: 'Application' },
   theme: 'Light or dark',
+  running: (count: number) => `${count} ${count === 1 ? 'operation' : 'operations'} under way`,
   requests: 'Requests',
   person: 'Your account',
   signOut: 'Sign out',

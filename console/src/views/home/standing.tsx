@@ -5,7 +5,7 @@ import { quoted } from '../../api/filter.ts'
 import { parentsOf, readId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
 import { type Envelope, type Rows, useAllOf, useLists } from '../../api/queries.ts'
-import { useRecentActivity } from '../../components/activity.ts'
+import { useUnderWay } from '../../components/activity.ts'
 import { resourcePath } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { Refusal } from '../../components/refusal.tsx'
@@ -118,18 +118,14 @@ function lineOf({ id, name, provisioningState }: ListedResource): Line {
 /** No list has the deployments of all groups. The audit trail says which of this day were accepted and have not ended. */
 function useDeploymentsByTrail(trail: string | undefined): Found {
   const written = `operationName eq ${quoted(qualified('Resources/deployments/write'))}`
-  const found = useRecentActivity({
-    ...{ scope: trail ?? '', hours: 24, top: 100, filter: written },
+  const found = useUnderWay({
+    ...{ scope: trail ?? '', filter: written },
     enabled: trail !== undefined,
   })
-  const latest = new Map<string, string>()
-  for (const { resourceId, status } of found.rows) {
-    if (resourceId !== undefined && !latest.has(resourceId)) latest.set(resourceId, status.value)
-  }
-  const rows = [...latest]
-    .filter(([, status]) => status === 'Accepted')
-    .map(([id]) => lineOf({ id, name: readId(id).name, type: '', provisioningState: 'Running' }))
-  return { rows, error: found.error, loading: found.loading }
+  const rows = found.rows.map(({ id }) =>
+    lineOf({ id, name: readId(id).name, type: '', provisioningState: 'Running' }),
+  )
+  return { ...found, rows }
 }
 
 function useDeploymentsOf(groupIds: readonly string[]): Found {
