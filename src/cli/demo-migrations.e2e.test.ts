@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
+import { openDesk } from '../../tests/e2e/pasted-guides.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { findServerPrograms } from './commands/demo/postgres-binaries.ts'
 import { runCli } from './testing/run-cli.ts'
@@ -82,9 +83,10 @@ test('the demo of migrations: killed and gone on with, cut over by its pasted ca
   assert.equal(again.folder, folder, 'the same servers')
   assert.match(curl, /"triggerCutover":"True","dbsToTriggerCutoverOn":\["shop"\]/)
   assert.equal((await run('migration watch shop -g demo -s demo-target --until cutover')).code, 0)
+  using desk = openDesk()
   const { stdout } = await promisify(execFile)('sh', ['-c', curl], {
     cwd: root,
-    env: { ...process.env, ARMATURE_HOME: server.home },
+    env: { ...process.env, PATH: desk.path, ARMATURE_HOME: server.home },
   })
   assert.deepEqual(JSON.parse(stdout).properties.dbsToTriggerCutoverOn, ['shop'], stdout)
   const watched = await run('migration watch shop -g demo -s demo-target')
@@ -111,9 +113,10 @@ test('the guide of migrations works as pasted', { timeout: 240_000 }, async (t) 
   // The two commands that stay in the foreground run already.
   const pasted = blocks.filter((block) => !/armature (?:serve|demo)/.test(block))
   assert.equal(blocks.length - pasted.length, 2)
+  using desk = openDesk()
   const { stdout } = await promisify(execFile)('bash', ['-ec', pasted.join('\n')], {
     cwd: root,
-    env: { ...process.env, ARMATURE_HOME: server.home },
+    env: { ...process.env, PATH: desk.path, ARMATURE_HOME: server.home },
   })
   for (const told of [
     /state +WaitingForUserAction\n +subState +WaitingForCutoverTrigger/,

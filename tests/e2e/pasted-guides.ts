@@ -61,6 +61,8 @@ export interface Pasted {
 /** A reader's working folder, in which `npx` runs this checkout. */
 interface Desk extends Disposable {
   readonly folder: string
+  /** Where a shell looks for programs: first for that `npx`. */
+  readonly path: string
   /** Pastes the blocks of one guide, with the installation of a home. */
   paste(home: string, blocks: readonly Block[], pasted: Pasted): Promise<void>
 }
@@ -76,14 +78,16 @@ export function openDesk(): Desk {
   )
   chmodSync(join(bin, 'npx'), 0o755)
   symlinkSync(process.execPath, join(bin, 'node'))
+  const path = `${bin}${delimiter}${process.env['PATH'] ?? ''}`
   return {
     folder,
+    path,
     async paste(home, blocks, { tells, environment, files = {}, folders = {} }) {
       for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
       for (const [name, path] of Object.entries(folders)) symlinkSync(path, join(folder, name))
       const env = {
         ...process.env,
-        PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
+        PATH: path,
         ARMATURE_HOME: home,
         ...environment,
       }
