@@ -453,7 +453,7 @@ function journeys(): void {
     const unseen = [...lists, '/apis', '/business', ...tabs(group, 'json tags access activity')]
     const problems: string[] = []
     const note = (error: unknown): unknown => problems.push(String(error))
-    for (const view of someOf(views, 2)) {
+    for (const view of someOf(views, 3)) {
       await opened.open(view)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await assertWalk(opened, view).catch(note)

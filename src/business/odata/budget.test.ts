@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { isLong } from '../../../tests/long.ts'
 import { turnsOf } from '../../../tests/turns.ts'
 import type { BusinessAnswer, BusinessRequest } from '../message.ts'
 import { type Business, createBusiness } from '../service.ts'
@@ -127,10 +128,13 @@ for (const dialect of dialects) {
     // One more was created with the company.
     const all = rowsOfSet + 1
 
-    for (const [form, [body, headers], pagesOf] of [
+    const forms = [
       ['JSON', jsonBatch(address), jsonPages],
       ['multipart', multipartBatch(address), multipartPages],
-    ] as const) {
+    ] as const
+    // The budget is the request's, whatever store the rows come from: PostgreSQL takes four seconds for each form.
+    const onThisStore = dialect === 'sqlite' || isLong ? forms : []
+    for (const [form, [body, headers], pagesOf] of onThisStore) {
       await t.test(`${form}: a hundred lists share one budget of rows and characters`, async () => {
         const { turns, result } = await turnsOf(() =>
           business.handle(request('POST', '$batch', body, headers)),
