@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { requireDeclared } from '../answers.ts'
 import { launcher } from '../launcher.ts'
+import { isLong } from '../long.ts'
 
 /** Processes that end with this one, however it ends. */
 const children = new Set<ChildProcess>()
@@ -293,7 +294,28 @@ function answerOf(status: number, headers: Headers, text: string, isJson: boolea
   }
 }
 
-function runCli(
+/**
+ * In this process, since starting one costs twenty times what most commands do. A start reads the certificates that Node
+ * trusts, so commands by TLS have a process. In the long suite all have one; `src/cli/cli.e2e.test.ts` starts the program, too.
+ */
+async function runCli(
+  environment: NodeJS.ProcessEnv,
+  words: readonly string[],
+  input: string | undefined,
+): Promise<Ran> {
+  if (isLong || environment['ARMATURE_TLS'] !== undefined)
+    return startCli(environment, words, input)
+  const { runCli: runHere } = await import('../../src/cli/testing/run-cli.ts')
+  const set = Object.entries(environment).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  )
+  return runHere(words, {
+    environment: Object.fromEntries(set),
+    ...(input === undefined ? {} : { input }),
+  })
+}
+
+function startCli(
   environment: NodeJS.ProcessEnv,
   words: readonly string[],
   input: string | undefined,
