@@ -20,6 +20,7 @@ const entries = [
   'cli/run.ts',
   ...filesIn('cli/commands').filter((path) => !isCommandPart(path)),
   'engines/copy/worker/main.ts',
+  'engines/databases/postgres/looks/main.ts',
   'engines/databases/postgres/worker.ts',
   'stores/sqlite/scan-thread.ts',
   'business/documents/pdf-thread.ts',

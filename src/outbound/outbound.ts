@@ -128,7 +128,8 @@ async function resolveAll(name: string): Promise<readonly string[]> {
   return found.map(({ address }) => address)
 }
 
-function lookupOf(addresses: readonly string[]): LookupFunction {
+/** For sockets that are given a name: these addresses, whatever name it is. */
+export function lookupOf(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({
     address,
     family: isIP(address.split('%', 1)[0] ?? ''),

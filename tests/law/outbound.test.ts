@@ -59,6 +59,10 @@ const allowed: Readonly<Record<string, string>> = {
   'src/engines/databases/postgres/connect.ts': routed,
   'src/engines/databases/postgres/schema.ts': 'reads the authorities that this process trusts',
   'src/engines/databases/postgres/client-programs.ts': routed,
+  'src/engines/databases/postgres/find-client-programs.ts': machine,
+  'src/engines/databases/postgres/looks/main.ts': 'trusts the authorities that its parent trusts',
+  'src/engines/databases/postgres/looks/looks-process.ts':
+    'starts its process, which asks for each route',
   'src/engines/databases/postgres/postgres-engine.ts':
     'starts its workers, which are given the policy',
   'src/engines/copy/tables/postgres-table.ts': routed,
@@ -78,6 +82,9 @@ const secured: Readonly<Record<string, string>> = {
   'src/engines/copy/blobs/bounded-client.ts': 'its agent is that of src/outbound',
   'src/engines/copy/blobs/blob-puller.ts': 'its agent is that of src/outbound',
   'src/engines/databases/postgres/schema.ts': 'reads the authorities that this process trusts',
+  'src/engines/databases/postgres/looks/main.ts': 'trusts the authorities that its parent trusts',
+  'src/engines/databases/postgres/looks/looks-process.ts':
+    'reads the authorities that this process trusts',
   'src/http/listener.ts': 'listens; connects to nothing',
   'src/http/connections.ts': 'closes its own listener; connects to nothing',
   'src/http/public-url.ts': 'tells connections of https by their class; connects to nothing',

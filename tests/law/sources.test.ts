@@ -76,6 +76,8 @@ const laws: readonly Law[] = [
         'measures how long a turn of the loop takes; no moment comes from it',
       'src/engines/copy/elapsed.ts':
         'a process of its own paces itself by it; no moment comes from it',
+      'src/engines/databases/postgres/looks/main.ts':
+        'a process of its own: its composition root, and so its clock',
       'src/engines/databases/postgres/worker.ts':
         'a process of its own: its composition root, and so its clock',
       'src/providers/resources/domain/evaluation/thread.ts':

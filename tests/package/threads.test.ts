@@ -25,6 +25,7 @@ test('threads and workers of the package do without the files of a server', asyn
   assert.ok([...loadedBy(join(dist, 'index.js'))].some(isServer), 'a server has a file of its own')
   for (const path of [
     'engines/copy/worker/main.js',
+    'engines/databases/postgres/looks/main.js',
     'engines/databases/postgres/worker.js',
     'stores/sqlite/scan-thread.js',
     'business/documents/pdf-thread.js',

@@ -12,7 +12,7 @@ import { requireOrSkip } from '../../../../tests/require.ts'
 import { fingerprint } from '../testing/fingerprint.ts'
 import { isEnded, openMigrationFixture } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
-import { findClientPrograms } from './client-programs.ts'
+import { findClientPrograms } from './find-client-programs.ts'
 import { createPostgresEngine } from './postgres-engine.ts'
 
 /** What version 18 prints at a server of version 15. */

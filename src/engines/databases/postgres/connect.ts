@@ -6,8 +6,9 @@
 import pg, { type Client, type ClientConfig } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { serverTypes } from '#kernel/server-values.ts'
-import { NotReached, type Outbound, type Route, socketOf } from '#outbound/outbound.ts'
+import { NotReached, type Route, socketOf } from '#outbound/outbound.ts'
 import { tlsOutward, wordsOf } from '#outbound/tls.ts'
+import type { WayOut } from '#outbound/way-of-parent.ts'
 import {
   type Credentials,
   DatabaseEngineError,
@@ -18,7 +19,7 @@ import { BrokenOff, GuardedConnection, type LookBudget } from './guarded-connect
 
 /** The outbound policy, and what a session under it may use. */
 export interface Reach {
-  readonly outbound: Outbound
+  readonly outbound: WayOut
   /** A session without a budget carries data, in a worker of its own. */
   readonly budget?: LookBudget
 }

@@ -2,8 +2,8 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import type { DatabasePhase, MigrationSpec, ObservedDatabase } from '../engine.ts'
-import type { ClientPrograms } from './client-programs.ts'
 import { connect, type Means, type ReachableServer, type Session } from './connect.ts'
+import type { ClientPrograms } from './find-client-programs.ts'
 import { objectName } from './names.ts'
 import type { DatabaseRecord, Noticed } from './record.ts'
 

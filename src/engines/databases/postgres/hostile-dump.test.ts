@@ -11,7 +11,8 @@ import { openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { DatabaseEngineError } from '../engine.ts'
 import { findServer, howToGetServers, startServer } from '../testing/servers.ts'
-import { type ClientPrograms, findClientPrograms, runProgram } from './client-programs.ts'
+import { runProgram } from './client-programs.ts'
+import { type ClientPrograms, findClientPrograms } from './find-client-programs.ts'
 
 /** What is kept of it takes more than the limit; the program itself runs within half of that. */
 const sentMax = 60 * 2 ** 20

@@ -7,7 +7,8 @@ import { closedPort, localServer, type WatchedWay, watchedWay } from '#outbound/
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { DatabaseEngineError } from '../engine.ts'
 import { findServer, howToGetServers, startServer } from '../testing/servers.ts'
-import { findClientPrograms, runProgram } from './client-programs.ts'
+import { runProgram } from './client-programs.ts'
+import { findClientPrograms } from './find-client-programs.ts'
 import { createPostgresEngine } from './postgres-engine.ts'
 
 async function refusal(way: WatchedWay, host: string, port: number): Promise<DatabaseEngineError> {

@@ -1,6 +1,6 @@
 /**
- * The port for PostgreSQL servers: starts workers, reads their records, hands them their orders. The data
- * never comes through this process; looking and judging (`survey.ts`, `validate.ts`) does.
+ * The port for PostgreSQL servers: starts workers, reads their records, hands them their orders, and has servers looked at in
+ * another process (`looks/`). This one connects to no server.
  */
 
 import { spawn } from 'node:child_process'
@@ -18,20 +18,13 @@ import {
   isToken,
   type MigrationSpec,
   type ObservedMigration,
+  type ServerAccess,
 } from '../engine.ts'
-import { findTraces } from './clean-up.ts'
-import { type ClientPrograms, findClientPrograms } from './client-programs.ts'
-import type { Reach } from './connect.ts'
-import { LookRoom } from './guarded-connection.ts'
-import { inspectServer } from './inspect.ts'
-import { createDatabase, dropDatabase } from './one-database.ts'
+import { type ClientPrograms, findClientPrograms } from './find-client-programs.ts'
+import { Looks } from './looks/looks.ts'
 import { identify, isRunning } from './process-identity.ts'
 import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
 import { reportOf } from './report.ts'
-import { changeSetting, readSettings } from './server-settings.ts'
-import { setUpReplication } from './set-up-replication.ts'
-import { surveyServers } from './survey.ts'
-import { validateMigration } from './validate.ts'
 import type { WorkerOrders } from './worker.ts'
 
 interface PostgresEngineOptions {
@@ -58,37 +51,40 @@ const workerArguments: readonly string[] = [
   '--max-semi-space-size=4',
 ]
 
-/** The budget of a check that runs every few seconds for every registered server. */
-const short = { seconds: 20, bytes: 4 * 2 ** 20 }
-/** The budget of reading the catalogs of all databases of a migration. */
-const long = { seconds: 300, bytes: 32 * 2 ** 20 }
 /** No migration token: tokens have no dot. */
 const trials = '.trials'
-const looksBytesMax = 256 * 2 ** 20
 
 /** The calls that query one server and end with its answer. */
 function callsOf(
-  outbound: Outbound,
-  room: LookRoom,
+  looks: Looks,
 ): Pick<
   DatabaseEngine,
-  'inspect' | 'settings' | 'changeSetting' | 'createDatabase' | 'dropDatabase'
+  | 'inspect'
+  | 'settings'
+  | 'changeSetting'
+  | 'createDatabase'
+  | 'dropDatabase'
+  | 'survey'
+  | 'setUpReplication'
+  | 'traces'
 > {
-  const glance: Reach = { outbound, budget: { ...short, room } }
-  const work: Reach = { outbound, budget: { ...long, room } }
+  // They are sent to another process: nothing that a caller's object has besides goes along.
+  const sent = ({ address, password }: ServerAccess): ServerAccess => ({ address, password })
   return {
-    inspect: (server) => inspectServer({ ...server, ...glance }),
-    settings: (server) => readSettings({ ...server, ...glance }),
-    changeSetting: (server, name, value) => changeSetting({ ...server, ...glance }, name, value),
-    createDatabase: (server, wanted) => createDatabase({ ...server, ...work }, wanted),
-    dropDatabase: (server, name) => dropDatabase({ ...server, ...work }, name),
+    inspect: (server) => looks.run('inspect', [sent(server)]),
+    settings: (server) => looks.run('settings', [sent(server)]),
+    changeSetting: (server, name, value) => looks.run('changeSetting', [sent(server), name, value]),
+    createDatabase: (server, wanted) => looks.run('createDatabase', [sent(server), wanted]),
+    dropDatabase: (server, name) => looks.run('dropDatabase', [sent(server), name]),
+    setUpReplication: (source) => looks.run('setUpReplication', [sent(source)]),
+    survey: (...values) => looks.run('survey', values),
+    traces: (...values) => looks.run('traces', values),
   }
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEngine {
   const { clock, outbound } = options
-  const room = new LookRoom(looksBytesMax)
-  const look: Reach = { outbound, budget: { ...long, room } }
+  const looks = new Looks({ outbound, clock })
   let found: Promise<ClientPrograms | undefined> | undefined
   const programs = (): Promise<ClientPrograms | undefined> => {
     found ??= findClientPrograms(options.clientFolder, options.clientMegabytes)
@@ -117,21 +113,15 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
       }
     },
 
-    ...callsOf(outbound, room),
-    survey: (migration, spec, credentials) =>
-      surveyServers(migration, spec, { ...credentials, ...look }),
-    setUpReplication: (source) => setUpReplication({ ...source, ...look }),
+    ...callsOf(looks),
 
     async validate(spec, credentials, { signal, isFollowed = false } = {}) {
-      return validateMigration({
-        spec,
-        credentials: { ...credentials, ...look },
-        clock,
+      const trial = {
+        isFollowed,
         programs: await programs(),
         folder: join(options.folder, trials),
-        signal: signal ?? new AbortController().signal,
-        isFollowed,
-      })
+      }
+      return looks.run('validate', [spec, credentials, trial], signal)
     },
 
     async run(migration, spec, credentials) {
@@ -175,9 +165,6 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
 
     ...ordersOf(known),
 
-    traces: (migration, spec, credentials) =>
-      findTraces(migration, spec, { ...credentials, ...look }),
-
     forget: (migration) => forget(folderOf(migration), migration),
 
     async list() {
@@ -185,7 +172,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     },
 
     // Workers outlive their engine on purpose.
-    async [Symbol.asyncDispose]() {},
+    [Symbol.asyncDispose]: () => looks[Symbol.asyncDispose](),
   }
 }
 

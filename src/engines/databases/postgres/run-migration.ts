@@ -5,7 +5,6 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import { isEnd, type MigrationSpec } from '../engine.ts'
-import type { ClientPrograms } from './client-programs.ts'
 import { connect, isTransient, type Means, type Session } from './connect.ts'
 import {
   type DatabaseTask,
@@ -13,6 +12,7 @@ import {
   sourceAccess,
   targetAccess,
 } from './database-task.ts'
+import type { ClientPrograms } from './find-client-programs.ts'
 import { listed } from './findings.ts'
 import { lockKey, sessionName } from './names.ts'
 import {

@@ -17,7 +17,8 @@ import {
 } from '../engine.ts'
 import { isEnded, only, openMigrationFixture, startReplicating } from '../testing/fixture.ts'
 import { findServer, howToGetServers, startServer } from '../testing/servers.ts'
-import { findClientPrograms, runProgram } from './client-programs.ts'
+import { runProgram } from './client-programs.ts'
+import { findClientPrograms } from './find-client-programs.ts'
 import { createPostgresEngine } from './postgres-engine.ts'
 
 const openssl = '/usr/bin/openssl'

@@ -8,9 +8,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#kernel/ports.ts'
 import type { MigrationSpec } from '../engine.ts'
-import type { ClientPrograms } from './client-programs.ts'
 import { connect, type Means, quoteName, quoteText, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, targetAccess } from './database-task.ts'
+import type { ClientPrograms } from './find-client-programs.ts'
 import { freshRecord } from './record.ts'
 import {
   dumpSchema,

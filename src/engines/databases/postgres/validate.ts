@@ -5,10 +5,10 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import { DatabaseEngineError, type MigrationSpec, type ValidationReport } from '../engine.ts'
-import type { ClientPrograms } from './client-programs.ts'
 import { connect, type Means, majorOf, type ReachableServer, type Session } from './connect.ts'
 import { maintenanceDatabase, sourceAccess, targetAccess } from './database-task.ts'
 import { mayEndSessions } from './fence.ts'
+import type { ClientPrograms } from './find-client-programs.ts'
 import { createFindings, type Findings, listed, worst } from './findings.ts'
 import { lackOfRoom, mebibytes, sizeOfDatabases } from './room.ts'
 import { isSameServer, sameServer } from './same-server.ts'

@@ -20,7 +20,7 @@ import { dropWithdrawn } from '../testing/regression.ts'
 import { assertSameMeaning } from '../testing/reprinted.ts'
 import { findServer, howToGetServers, type Major } from '../testing/servers.ts'
 import { largeOnes, publishedOnes, type WholeDatabase } from '../testing/whole-databases.ts'
-import { findClientPrograms } from './client-programs.ts'
+import { findClientPrograms } from './find-client-programs.ts'
 
 const howToGetDatabases =
   'published databases are not compared: set ARMATURE_TEST_DATABASES to a folder of SQL files'

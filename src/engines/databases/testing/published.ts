@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { findClientPrograms } from '../postgres/client-programs.ts'
+import { findClientPrograms } from '../postgres/find-client-programs.ts'
 import type { TestServer } from './servers.ts'
 
 const bytesMax = 256 * 1024 * 1024
