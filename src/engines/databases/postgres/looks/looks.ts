@@ -47,7 +47,7 @@ export class Looks implements AsyncDisposable {
   readonly #apart: Places
   /** Hosts that are looked at in a process of their own. */
   readonly #suspects = new Pauses()
-  /** The hosts of a call that was alone in a process that was lost. */
+  /** The servers, with their ports, of a call that was alone in a process that was lost: others' may be at the same host. */
   readonly #leftAlone = new Pauses()
   #all: LooksProcess | undefined
   #idle: NodeJS.Timeout | undefined
@@ -82,11 +82,10 @@ export class Looks implements AsyncDisposable {
   }
 
   async #end(sent: SentCall): Promise<Ending> {
-    const hosts = hostsOf(sent.servers)
-    const key = keyOf(hosts)
+    const key = keyOf(sent.servers)
     const mayBegin = (): boolean => !this.#isClosed && !this.#leftAlone.has(key)
     if (!mayBegin()) return { kind: 'lost' }
-    const isApart = hosts.some((host) => this.#suspects.has(host))
+    const isApart = hostsOf(sent.servers).some((host) => this.#suspects.has(host))
     const first = isApart ? await this.#apart.call(key, sent) : await this.#callWithAll(sent)
     const isRepeated = first.kind === 'lost' && !changing.has(sent.call.name) && mayBegin()
     return isRepeated ? await this.#apart.call(key, sent) : first
@@ -165,8 +164,10 @@ function hostsOf(servers: readonly ServerAddress[]): readonly string[] {
   return servers.map(({ host }) => canonicalHost(host) ?? host)
 }
 
-function keyOf(hosts: readonly string[]): string {
-  return [...new Set(hosts)].sort().join(' ')
+function keyOf(servers: readonly ServerAddress[]): string {
+  const hosts = hostsOf(servers)
+  const all = servers.map(({ port }, at) => `${hosts[at]}:${port}`)
+  return [...new Set(all)].sort().join(' ')
 }
 
 function resultOf(outcome: LookOutcome, signal: AbortSignal | undefined): unknown {

@@ -5,7 +5,7 @@
 
 import type { Ending, LooksProcess, SentCall } from './looks-process.ts'
 
-const placesMax = 4
+const placesMax = 6
 const waitingMilliseconds = 20_000
 
 interface Place {
