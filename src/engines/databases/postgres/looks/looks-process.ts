@@ -88,7 +88,12 @@ export class LooksProcess implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // A process group of its own, so that programs it started can be ended with it.
       detached: true,
-      execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMegabytes}`],
+      execArgv: [
+        '--disable-warning=ExperimentalWarning',
+        `--max-old-space-size=${heapMegabytes}`,
+        // What a look leaves is soon gone, so that little memory is taken for it.
+        '--max-semi-space-size=4',
+      ],
       // The server's environment is not passed on; the compile cache halves the start.
       env: compiledBefore(),
     })
