@@ -218,6 +218,16 @@ test('other commands tell a refusal with target, details and correlation id', as
   )
 })
 
+test('an answer that is no list is reported plainly', async () => {
+  await using fixture = await startWorld()
+  const ran = await fixture.run(['principal', 'list'])
+  assert.equal(ran.code, 1)
+  assert.match(
+    ran.error,
+    /^UnreadableAnswer: GET \/\S+ was answered with 200 and without a list\.\n$/,
+  )
+})
+
 test('--url and --token stand above the home', async () => {
   await using fixture = await startWorld()
   await using other = await startWorld()

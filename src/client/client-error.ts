@@ -17,7 +17,7 @@ interface Fields {
   readonly answer: Answer
 }
 
-/** The server refused the request, or the operation it started failed. */
+/** The server refused the request, the operation it started failed, or its answer cannot be read. */
 export class ClientError extends Error {
   readonly code: string
   readonly status: number
@@ -83,6 +83,19 @@ export function errorFrom(error: unknown, answer: Answer): ClientError {
     status: answer.status,
     correlationId:
       headers.get('x-ms-correlation-request-id') ?? headers.get('x-ms-request-id') ?? undefined,
+    answer,
+  })
+}
+
+/** A success whose body is not what was expected of it: perhaps that server is none of this family. */
+export function unreadable(answer: Answer, wanted: string): ClientError {
+  const path = new URL(answer.url).pathname
+  const message = `${answer.method} ${path} was answered with ${answer.status} and without ${wanted}.`
+  return new ClientError({
+    code: 'UnreadableAnswer',
+    message,
+    details: [],
+    status: answer.status,
     answer,
   })
 }

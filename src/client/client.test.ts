@@ -275,6 +275,18 @@ test('pages are followed as given, the query only once', async () => {
   )
 })
 
+test('an answer that is no list is an error of the client', async () => {
+  for (const body of [{ value: 'three' }, { items: [] }, [1], 'a list']) {
+    await using fixture = await startWorld(() => ({ status: 200, body }))
+    await assert.rejects(collect(fixture.client().items('/list')), (error: unknown) => {
+      assert.ok(error instanceof ClientError)
+      assert.equal(error.code, 'UnreadableAnswer')
+      assert.equal(error.message, 'GET /list was answered with 200 and without a list.')
+      return true
+    })
+  }
+})
+
 test('a link to another server is not followed; one to another name of this one is', async () => {
   await using elsewhere = await startWorld(() => ({ status: 200, body: { value: [2] } }))
   await using fixture = await startWorld(() => ({

@@ -3,6 +3,7 @@
 import { isJsonObject } from '#kernel/patch.ts'
 import { textOf } from './answer.ts'
 import type { Client, RequestOptions } from './client.ts'
+import { unreadable } from './client-error.ts'
 
 export interface Page {
   readonly value: readonly unknown[]
@@ -23,7 +24,7 @@ export async function* walkPages(
   for (let count = 0; next !== undefined && count < pagesMax; count++) {
     const answer = await client.request('GET', next, asked)
     const value = isJsonObject(answer.body) ? answer.body['value'] : undefined
-    if (!Array.isArray(value)) throw new TypeError(`GET ${next} was answered with no list`)
+    if (!Array.isArray(value)) throw unreadable(answer, 'a list')
     yield { value, body: answer.body }
     next = textOf(answer.body, 'nextLink') || undefined
     // The link contains the query already.
