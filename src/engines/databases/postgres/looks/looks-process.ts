@@ -18,8 +18,8 @@ import {
   type ToLooks,
 } from './messages.ts'
 
-/** A loop that does not turn for so many beats is held. */
-const beatsMissedMax = 5
+/** A loop that does not turn for so many beats is held. On a busy machine a large structure takes some of them. */
+const beatsMissedMax = 10
 /** One without calls that does not end by itself so soon is ended. */
 const leavingMilliseconds = 3000
 /** A start takes longer on a busy machine, and holds up nobody but those who wait for it. */
