@@ -88,9 +88,12 @@ const wanted = Object.entries(settings)
   .map(([name, value]) => `('${name}', '${value}')`)
   .join(', ')
 
-/** The path of the database holds until then: its owner may have put functions and operators of its own before the system's. */
+/**
+ * The path of the database holds until then: its owner may have put functions and operators of its own before the system's.
+ * A setting that is not there is null; a list of all settings would cost more than the rest of a connection's start.
+ */
 const prelude = `SELECT pg_catalog.set_config(name, value, false) FROM (VALUES ${wanted}) AS wanted (name, value)
-  WHERE EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) wanted.name)`
+  WHERE pg_catalog.current_setting(name, true) IS NOT NULL`
 
 export async function connect(access: ReachableServer, options: SessionOptions): Promise<Session> {
   const opened = await open(access, options)
