@@ -191,10 +191,11 @@ function journeys(): void {
     await page
       .getByRole('textbox', { name: 'Names, types, groups, tags, people, or an id' })
       .fill('first-id')
-    // Enter opens the first result.
+    // Enter opens the first result. The identity is also found as a person.
     await page
       .getByRole('dialog')
       .getByRole('link', { name: /first-identity/ })
+      .first()
       .waitFor()
     await page.keyboard.press('Enter')
     await opened.heading('first-identity')

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { until } from '../until.ts'
 import { createApplication, grant, roles } from './access.ts'
 import { clientToken, startInstallation } from './installation.ts'
 
@@ -56,8 +57,11 @@ test('time that passes by command ends tokens, plays timelines and is recorded',
   const token = await clientToken(server.url, server.owner)
   assert.equal((await server.request('GET', path, { token })).status, 200)
 
-  const records = JSON.stringify(await run('activity', 'list', '--since', '10m'))
-  assert.match(records, /Vendor\.Control\/clock\/advance\/action/)
+  // Records of commands are written a moment after their answer.
+  await until(async () => {
+    const records = JSON.stringify(await run('activity', 'list', '--since', '10m'))
+    return records.includes('Vendor.Control/clock/advance/action')
+  })
 
   assert.equal((await run('clock', 'start', '--rate', '300')) instanceof Object, true)
   while (at(await run('clock', 'show')) < begin + 3 * 3_600_000 + 300_000);
