@@ -2,7 +2,6 @@
 
 import { Button, Field, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { ArrowDownloadRegular } from '@fluentui/react-icons/svg/arrow-download'
-import { useState } from 'react'
 import { call, download, send } from '../../api/client.ts'
 import { pathOfLink } from '../../api/place.ts'
 import { refusalOf, useAllOf, useCall, useList, useWrite } from '../../api/queries.ts'
@@ -15,11 +14,9 @@ import { Loading, Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { saveFile } from '../../components/save-file.ts'
 import { momentText, State } from '../../components/state.tsx'
-import { Table } from '../../components/table.tsx'
 import { billingTexts } from '../../texts/work.ts'
-import { TextFilter } from '../resources/resource-filters.tsx'
 import { barsOf, isDimension } from './dimensions.ts'
-import { columnsOf, OpenedTransaction } from './transactions.tsx'
+import { TransactionTable } from './transactions.tsx'
 
 /** Of the transactions of an invoice, as many are added up by themselves. */
 const addedUpMax = 1_000
@@ -27,7 +24,6 @@ const pageRows = '50'
 
 const useStyles = makeStyles({
   bar: { display: 'flex', gap: tokens.spacingHorizontalM, flexWrap: 'wrap', alignItems: 'end' },
-  table: { display: 'flex', flexDirection: 'column', minHeight: '320px' },
 })
 
 export function Invoice({ name }: { readonly name: string }) {
@@ -139,51 +135,19 @@ function MadeOf({ path }: InvoiceProps) {
 }
 
 function Transactions({ path }: InvoiceProps) {
-  const styles = useStyles()
-  const { q = '', transaction } = useSearch()
-  const setSearch = useSetSearch()
+  const { q = '' } = useSearch()
   const sorted = useOrder()
   const found = useList<'listInvoiceTransactions', Transaction>('listInvoiceTransactions', {
     path,
     query: { top: pageRows, search: q || undefined, orderBy: sorted.order || undefined },
   })
-  const opened = found.rows.find(({ name }) => name === transaction)
-  const [refunded, setRefunded] = useState('')
-  const columns = columnsOf((name) => setSearch({ transaction: name }))
   return (
-    <Card title={billingTexts.transactions}>
-      <div className={styles.bar}>
-        <TextFilter
-          label={billingTexts.search}
-          value={q}
-          onChange={(text) => setSearch({ q: text }, { replace: true })}
-        />
-        <Text role="status">{refunded}</Text>
-      </div>
-      <div className={styles.table}>
-        <Table
-          {...found}
-          {...sorted}
-          label={billingTexts.transactions}
-          name="invoice-transactions"
-          columns={columns.filter(({ id }) => id !== 'invoice')}
-          keyOf={({ id }) => id}
-          empty={{
-            title: billingTexts.none,
-            text: q === '' ? billingTexts.noneOfInvoice : billingTexts.noneFound,
-          }}
-        />
-      </div>
-      {opened !== undefined && (
-        <OpenedTransaction
-          transaction={opened}
-          onClose={() => setSearch({ transaction: undefined })}
-          onRefund={(text) => {
-            setRefunded(billingTexts.refunded(text))
-            setSearch({ transaction: undefined })
-          }}
-        />
-      )}
-    </Card>
+    <TransactionTable
+      name="invoice-transactions"
+      found={found}
+      sorted={sorted}
+      leftOut="invoice"
+      none={billingTexts.noneOfInvoice}
+    />
   )
 }

@@ -1,9 +1,9 @@
 /** The transactions of a month: searched and sorted by the server. One can be opened, and refunded. */
 
 import { Field, Input, Link, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { call } from '../../api/client.ts'
-import { useWrite } from '../../api/queries.ts'
+import { type Rows, useWrite } from '../../api/queries.ts'
 import { useOrder, useSearch, useSetSearch } from '../../app/address.ts'
 import { AppLink } from '../../components/app-link.tsx'
 import { Card, Pairs } from '../../components/card.tsx'
@@ -41,7 +41,7 @@ function isRefundable({ properties: { subTotal, creditType } }: Transaction): bo
   return (subTotal?.value ?? 0) > 0 && creditType === undefined
 }
 
-export function columnsOf(open: (name: string) => void): readonly Column<Transaction>[] {
+function columnsOf(open: (name: string) => void): readonly Column<Transaction>[] {
   const productOf = ({ name, properties }: Transaction): string =>
     properties.productDescription ?? name
   return [
@@ -96,8 +96,7 @@ interface TransactionsProps {
 }
 
 export function Transactions({ month, usual }: TransactionsProps) {
-  const styles = useStyles()
-  const { q = '', show, transaction } = useSearch()
+  const { q = '', show } = useSearch()
   const setSearch = useSetSearch()
   const sorted = useOrder()
   const kind = show === 'Billed' || show === 'Unbilled' ? show : usual
@@ -106,16 +105,54 @@ export function Transactions({ month, usual }: TransactionsProps) {
     search: q || undefined,
     orderBy: order || undefined,
   })
-  const opened = found.rows.find(({ name }) => name === transaction)
+  return (
+    <TransactionTable
+      name="transactions"
+      found={found}
+      sorted={sorted}
+      none={billingTexts.noneOfKind}
+    >
+      <Field label={billingTexts.which}>
+        <Select value={kind} onChange={(_, { value }) => setSearch({ show: value })}>
+          <Options of={billingTexts.kinds} />
+        </Select>
+      </Field>
+    </TransactionTable>
+  )
+}
+
+interface TransactionTableProps {
+  /** The person's choice of columns is kept by it. */
+  readonly name: string
+  readonly found: Rows<Transaction>
+  readonly sorted: ReturnType<typeof useOrder>
+  /** The id of a column that would say the same in each row. */
+  readonly leftOut?: string
+  /** What is said where there are none, and nothing is searched for. */
+  readonly none: string
+  /** Before the search. */
+  readonly children?: ReactNode
+}
+
+/** Transactions that are searched by the address, each with a dialog to refund it. */
+export function TransactionTable({
+  name,
+  found,
+  sorted,
+  leftOut,
+  none,
+  children,
+}: TransactionTableProps) {
+  const styles = useStyles()
+  const { q = '', transaction } = useSearch()
+  const setSearch = useSetSearch()
+  const opened = found.rows.find((row) => row.name === transaction)
   const [refunded, setRefunded] = useState('')
+  const columns = columnsOf((one) => setSearch({ transaction: one }))
   return (
     <Card title={billingTexts.transactions}>
       <div className={styles.bar}>
-        <Field label={billingTexts.which}>
-          <Select value={kind} onChange={(_, { value }) => setSearch({ show: value })}>
-            <Options of={billingTexts.kinds} />
-          </Select>
-        </Field>
+        {children}
         <TextFilter
           label={billingTexts.search}
           value={q}
@@ -128,12 +165,12 @@ export function Transactions({ month, usual }: TransactionsProps) {
           {...found}
           {...sorted}
           label={billingTexts.transactions}
-          name="transactions"
-          columns={columnsOf((name) => setSearch({ transaction: name }))}
+          name={name}
+          columns={columns.filter(({ id }) => id !== leftOut)}
           keyOf={({ id }) => id}
           empty={{
             title: billingTexts.none,
-            text: q === '' ? billingTexts.noneOfKind : billingTexts.noneFound,
+            text: q === '' ? none : billingTexts.noneFound,
           }}
         />
       </div>
@@ -151,7 +188,7 @@ export function Transactions({ month, usual }: TransactionsProps) {
   )
 }
 
-export function OpenedTransaction({
+function OpenedTransaction({
   transaction,
   onClose,
   onRefund,

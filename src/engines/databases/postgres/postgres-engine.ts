@@ -22,6 +22,7 @@ import {
 } from '../engine.ts'
 import { type ClientPrograms, findClientPrograms } from './find-client-programs.ts'
 import { Looks } from './looks/looks.ts'
+import type { LookName } from './looks/messages.ts'
 import { identify, isRunning } from './process-identity.ts'
 import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
 import { reportOf } from './report.ts'
@@ -55,19 +56,7 @@ const workerArguments: readonly string[] = [
 const trials = '.trials'
 
 /** The calls that query one server and end with its answer. */
-function callsOf(
-  looks: Looks,
-): Pick<
-  DatabaseEngine,
-  | 'inspect'
-  | 'settings'
-  | 'changeSetting'
-  | 'createDatabase'
-  | 'dropDatabase'
-  | 'survey'
-  | 'setUpReplication'
-  | 'traces'
-> {
+function callsOf(looks: Looks): Pick<DatabaseEngine, Exclude<LookName, 'validate'>> {
   // They are sent to another process: nothing that a caller's object has besides goes along.
   const sent = ({ address, password }: ServerAccess): ServerAccess => ({ address, password })
   return {
