@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { fillHome } from '../../bench/contestants/fill-home.ts'
-import { freshHome, startInstallation } from '../e2e/installation.ts'
+import { freshHome, type Installation, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { type Console, openConsole, settled } from './console.ts'
@@ -71,6 +71,7 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   assert.match(requested[0] ?? '', new RegExp(`[$%].*top=${pageSize}`))
 
   const list = page.getByRole('region', { name: 'Resources' })
+  await assertReadsOn(installation, page, list)
   await assertFailedPage(page, list, requested)
   await list.focus()
   const rowsText = `${count.toLocaleString('en-US')} rows`
@@ -108,6 +109,36 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   t.diagnostic(`the longest task of the tree with ${count} resources: ${longest} ms`)
   assert.deepEqual(opened.complaints, [])
 })
+
+/** The first page is read again, and the view is drawn anew meanwhile: the next page is read all the same. */
+async function assertReadsOn(
+  installation: Installation,
+  page: Page,
+  list: Locator,
+): Promise<void> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const again = /\/resources\?(?!.*skiptoken)/i
+  const held = page.waitForRequest(again)
+  await page.route(again, async (route) => {
+    await released
+    await route.continue()
+  })
+  const group = `/subscriptions/${installation.subscriptionId}/resourceGroups/later`
+  const made = await installation.request('PUT', `${group}?api-version=2021-04-01`, {
+    body: { location: 'local' },
+  })
+  assert.equal(made.status, 201, made.text)
+  const request = await held
+  await page.getByRole('option', { name: 'later' }).waitFor({ state: 'attached' })
+  release()
+  await (await request.response())?.finished()
+  await page.evaluate(settled)
+  await page.unroute(again)
+  const nextPage = page.waitForResponse(/[$%].*skiptoken/i)
+  await list.focus()
+  await page.keyboard.press('End')
+  await nextPage
+}
 
 /** What was read stays, and nobody asks for the page again but the person. */
 async function assertFailedPage(

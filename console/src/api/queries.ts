@@ -235,7 +235,8 @@ function useRows<T>(
     refetchInterval: (query) => everyOf(ask, every, query),
     meta: { live: ask.live },
   })
-  const { data } = found
+  // Read while rendering, not in `loadMore` alone: else the view keeps a `loadMore` that waits for a request that is over.
+  const { data, isFetching, isError, hasNextPage } = found
   const pages = useMemo(() => (data ?? []).map(({ value }) => value as readonly T[]), [data])
   const rows = useMemo(() => pages.flat(), [pages])
   return {
@@ -243,9 +244,9 @@ function useRows<T>(
     pages,
     loading: found.isLoading || found.isFetchingNextPage,
     error: found.error,
-    more: found.hasNextPage,
+    more: hasNextPage,
     loadMore: () => {
-      if (found.hasNextPage && !found.isFetching && !found.isError) void found.fetchNextPage()
+      if (hasNextPage && !isFetching && !isError) void found.fetchNextPage()
     },
     reload: () => void (found.isFetchNextPageError ? found.fetchNextPage() : found.refetch()),
   }

@@ -5,7 +5,6 @@
 
 import {
   Button,
-  Checkbox,
   Menu,
   MenuItemCheckbox,
   MenuList,
@@ -22,7 +21,16 @@ import { ArrowDownloadRegular } from '@fluentui/react-icons/svg/arrow-download'
 import { ArrowUpRegular } from '@fluentui/react-icons/svg/arrow-up'
 import { ColumnTripleEditRegular } from '@fluentui/react-icons/svg/column-triple-edit'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useMemo, useReducer, useRef, useState } from 'react'
+import {
+  memo,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useReducer,
+  useRef,
+  useState,
+} from 'react'
 import { changedJustNow } from '../api/live.ts'
 import type { Rows } from '../api/queries.ts'
 import { columnsOf, useOwnPreference } from '../app/preferences.ts'
@@ -90,7 +98,8 @@ const useStyles = makeStyles({
     animationDuration: '2s',
     '@media (prefers-reduced-motion: reduce)': { animationDuration: '0s' },
   },
-  placed: { position: 'absolute', left: 0, right: 0 },
+  // What is in a row changes the layout of no other.
+  placed: { position: 'absolute', left: 0, right: 0, contain: 'size layout style' },
   head: {
     position: 'sticky',
     top: 0,
@@ -109,6 +118,14 @@ const useStyles = makeStyles({
     whiteSpace: 'nowrap',
   },
   pick: { flexBasis: '40px', flexShrink: 0, flexGrow: 0 },
+  // The browser's own: a checkbox of the design system is half of what a row costs while a list scrolls.
+  box: {
+    display: 'block',
+    width: '16px',
+    height: '16px',
+    margin: `0 ${tokens.spacingHorizontalM}`,
+    accentColor: tokens.colorBrandBackground,
+  },
   numeric: { textAlign: 'right' },
   wide: { [narrow]: { display: 'none' } },
   sort: {
@@ -157,6 +174,15 @@ export function Table<T>(props: TableProps<T>) {
   const [hidden, setHidden] = useOwnPreference(columnsOf(name), '')
   const [ownSort, setOwnSort] = useState<Sort>()
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  const pick = useCallback(
+    (key: string) =>
+      setPicked((before) => {
+        const next = new Set(before)
+        if (!next.delete(key)) next.add(key)
+        return next
+      }),
+    [],
+  )
   const shown = columns.filter(({ id }) => !hidden.split(' ').includes(id))
   const { sorted, isWhole } = useSorted(rows, columns, ownSort)
   const sort = ownSort ?? sortOf(columns, order)
@@ -197,11 +223,7 @@ export function Table<T>(props: TableProps<T>) {
           if (byServer) onOrder(down ? `${field} desc` : field)
         }}
         picked={picked}
-        onPick={(key) => {
-          const next = new Set(picked)
-          if (!next.delete(key)) next.add(key)
-          setPicked(next)
-        }}
+        onPick={pick}
       />
     </div>
   )
@@ -231,8 +253,7 @@ function VirtualRows<T>(props: VirtualProps<T>) {
   useEffect(() => {
     if (more && last >= sorted.length - readAhead) loadMore()
   }, [more, last, sorted.length, loadMore])
-  const cellClass = (column: Column<T>): string =>
-    mergeClasses(styles.cell, column.numeric && styles.numeric, column.wideOnly && styles.wide)
+  const cellClass = useCellClass()
   const pick = props.selection !== undefined
   return (
     <div ref={scroll} className={styles.scroll} tabIndex={0} role="region" aria-label={label}>
@@ -278,38 +299,17 @@ function VirtualRows<T>(props: VirtualProps<T>) {
             if (row === undefined) return null
             const key = keyOf(row)
             return (
-              <div
-                role="row"
+              <Row
                 key={key}
-                className={mergeClasses(
-                  styles.row,
-                  styles.placed,
-                  changedJustNow(key) && styles.fresh,
-                )}
-                style={{ transform: `translateY(${start}px)` }}
-                aria-rowindex={index + 2}
-              >
-                {pick && (
-                  <span role="cell" className={styles.pick}>
-                    <Checkbox
-                      aria-label={shown[0]?.text(row) ?? key}
-                      checked={props.picked.has(key)}
-                      onChange={() => props.onPick(key)}
-                    />
-                  </span>
-                )}
-                {shown.map((column) => (
-                  <span
-                    role="cell"
-                    key={column.id}
-                    className={cellClass(column)}
-                    style={{ flexGrow: column.grow ?? 1 }}
-                    title={column.text(row)}
-                  >
-                    {column.show === undefined ? <bdi>{column.text(row)}</bdi> : column.show(row)}
-                  </span>
-                ))}
-              </div>
+                row={row}
+                rowKey={key}
+                index={index}
+                start={start}
+                shown={shown}
+                fresh={changedJustNow(key)}
+                picked={pick ? props.picked.has(key) : undefined}
+                onPick={props.onPick}
+              />
             )
           })}
         </div>
@@ -324,6 +324,73 @@ function VirtualRows<T>(props: VirtualProps<T>) {
       )}
     </div>
   )
+}
+
+interface RowProps<T> {
+  readonly row: T
+  readonly rowKey: string
+  readonly index: number
+  readonly start: number
+  readonly shown: readonly Column<T>[]
+  readonly fresh: boolean
+  /** Undefined where rows cannot be chosen. */
+  readonly picked: boolean | undefined
+  readonly onPick: (key: string) => void
+}
+
+function AnyRow<T>({ row, rowKey, index, start, shown, fresh, picked, onPick }: RowProps<T>) {
+  const styles = useStyles()
+  const cellClass = useCellClass()
+  return (
+    <div
+      role="row"
+      className={mergeClasses(styles.row, styles.placed, fresh && styles.fresh)}
+      style={{ transform: `translateY(${start}px)` }}
+      aria-rowindex={index + 2}
+    >
+      {picked !== undefined && (
+        <span role="cell" className={styles.pick}>
+          <input
+            type="checkbox"
+            className={styles.box}
+            aria-label={shown[0]?.text(row) ?? rowKey}
+            checked={picked}
+            onChange={() => onPick(rowKey)}
+          />
+        </span>
+      )}
+      {shown.map((column) => (
+        <span
+          role="cell"
+          key={column.id}
+          className={cellClass(column)}
+          style={{ flexGrow: column.grow ?? 1 }}
+          title={column.text(row)}
+        >
+          {column.show === undefined ? <bdi>{column.text(row)}</bdi> : column.show(row)}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+/** While a list scrolls, only the rows that come into view are rendered. */
+const Row = memo(AnyRow, (before, now) => {
+  const { shown: columnsBefore, ...others } = before
+  const { shown, ...othersNow } = now
+  return isShallowEqual(columnsBefore, shown) && isShallowEqual(others, othersNow)
+}) as typeof AnyRow
+
+function isShallowEqual(one: object, other: object): boolean {
+  const values = Object.values(other)
+  const before = Object.values(one)
+  return values.length === before.length && values.every((value, at) => value === before[at])
+}
+
+function useCellClass(): (column: Pick<Column<never>, 'numeric' | 'wideOnly'>) => string {
+  const styles = useStyles()
+  return ({ numeric, wideOnly }) =>
+    mergeClasses(styles.cell, numeric && styles.numeric, wideOnly && styles.wide)
 }
 
 function ColumnMenu<T>({
