@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request as requestPlain } fro
 import { request as requestSecure } from 'node:https'
 import { receiveAll } from '#kernel/received-bytes.ts'
 import { destinationOf, type Outbound } from './outbound.ts'
-import { tlsOutward } from './tls.ts'
+import { SecureConnections } from './tls-thread/secure-connection.ts'
 
 interface OutboundRequest {
   readonly url: URL
@@ -17,22 +17,24 @@ interface OutboundRequest {
 /** The answer has more bytes than allowed. */
 export class TooLarge extends Error {}
 
+const connections = new SecureConnections()
+
 /** Rejects with `NotReached`. */
 export async function answerOf(
   outbound: Outbound,
   { url, headers, body, signal }: OutboundRequest,
 ): Promise<IncomingMessage> {
   const destination = destinationOf(url)
-  const { lookup } = await outbound.route(destination)
-  const send = url.protocol === 'https:' ? requestSecure : requestPlain
+  const { host, port, addresses, lookup } = await outbound.route(destination)
+  const isSecure = url.protocol === 'https:'
+  const send = isSecure ? requestSecure : requestPlain
+  const target = { host, port, addresses, name: host, isChecked: true }
   const options = {
     method: body === undefined ? 'GET' : 'POST',
-    // No agent: a connection of another request is never reused.
-    agent: false,
     headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
     signal,
-    lookup,
-    ...tlsOutward,
+    // Without an agent: a connection of another request is never reused.
+    ...(isSecure ? { createConnection: () => connections.open(target) } : { agent: false, lookup }),
   }
   try {
     return await new Promise((resolve, reject) => {

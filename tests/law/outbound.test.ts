@@ -77,6 +77,18 @@ const allowed: Readonly<Record<string, string>> = {
 const securing =
   /import (?!type )[^;']*from '(?:node:)?(?:https|tls)'|\brejectUnauthorized\b|\bcheckServerIdentity\b|\b(?:ssl|tls): \{|\btls\.connect\(/
 
+const aThread = 'its connections are those of src/outbound/tls-thread'
+/** Where handshakes run, as a server that a caller names can make each of them take long. */
+const aProcess = 'runs in a process of its own, and never in the server’s'
+const handshakesIn: Readonly<Record<string, string>> = {
+  'src/outbound/tls-thread/main.ts': 'runs in a thread of its own',
+  'src/outbound/agents.ts': aProcess,
+  'src/engines/copy/tables/postgres-table.ts': aProcess,
+  'src/engines/databases/postgres/connect.ts': aProcess,
+  'src/engines/containers/kubernetes/client.ts': operator,
+  'src/engines/mail/smtp/smtp-engine.ts': operator,
+}
+
 /** These take their options from elsewhere, or open none. */
 const secured: Readonly<Record<string, string>> = {
   'src/engines/copy/blobs/bounded-client.ts': 'its agent is that of src/outbound',
@@ -89,6 +101,9 @@ const secured: Readonly<Record<string, string>> = {
   'src/http/connections.ts': 'closes its own listener; connects to nothing',
   'src/http/public-url.ts': 'tells connections of https by their class; connects to nothing',
   'src/outbound/tls.ts': 'makes the options',
+  'src/outbound/request.ts': aThread,
+  'src/outbound/tls-thread/secure-connection.ts': 'reads the authorities that this process trusts',
+  'src/engines/containers/probe.ts': aThread,
   'src/tls/certificates.ts': 'checks that certificate and key belong together',
   'src/tls/trust.ts': 'adds an authority to those that this process trusts',
 }
@@ -144,6 +159,12 @@ describe('the way out', () => {
       .filter(({ path, text }) => secured[path] === undefined && !/\.\.\.tlsOutward\b/.test(text))
       .map(({ path }) => path)
     assert.deepEqual(bare, [], 'pass `...tlsOutward` of src/outbound/tls.ts')
+    const shaking = all.filter(({ text }) => /\btlsOutward\b,?[^:]/.test(strip(text)))
+    assert.deepEqual(
+      shaking.map(({ path }) => path).filter((path) => path !== 'src/outbound/tls.ts'),
+      Object.keys(handshakesIn).sort(),
+      'say where its handshakes run: connections of the server itself are opened by src/outbound/tls-thread',
+    )
     const paths = opening.map(({ path }) => path)
     const idle = Object.keys(secured).filter((path) => !paths.includes(path))
     assert.deepEqual(idle, [], 'these need no exception')

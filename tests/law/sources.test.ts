@@ -52,6 +52,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/main/template-links.ts': deadline,
   'src/main/token-endpoint.ts': deadline,
   'src/outbound/forward-proxy.ts': deadline,
+  'src/outbound/tls-thread/secure-connection.ts': 'ends a thread that nobody needs',
   'src/providers/resources/domain/evaluation/template-threads.ts': deadline,
   'src/stores/postgres/listener.ts': deadline,
   'src/stores/postgres/store.ts': deadline,

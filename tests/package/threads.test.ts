@@ -27,6 +27,7 @@ test('threads and workers of the package do without the files of a server', asyn
     'engines/copy/worker/main.js',
     'engines/databases/postgres/looks/main.js',
     'engines/databases/postgres/worker.js',
+    'outbound/tls-thread/main.js',
     'stores/sqlite/scan-thread.js',
     'business/documents/pdf-thread.js',
     'providers/resources/domain/evaluation/thread.js',

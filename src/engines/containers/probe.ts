@@ -4,8 +4,12 @@ import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireFinalAnswer } from '#outbound/request.ts'
-import { tlsOutward, wordsOf } from '#outbound/tls.ts'
+import { wordsOf } from '#outbound/tls.ts'
+import type { SecureTarget } from '#outbound/tls-thread/messages.ts'
+import { SecureConnections } from '#outbound/tls-thread/secure-connection.ts'
 import { EngineError, type Probe, type ProbeOutcome, type Session } from './engine.ts'
+
+type HttpProbe = Extract<Probe, { kind: 'http' }>
 
 export async function probeByExec(
   run: () => Promise<Session>,
@@ -35,14 +39,24 @@ async function drained(session: Session): Promise<number | undefined> {
   return await session.exitCode()
 }
 
+/** Not those of other calls: what containers do to a thread of TLS is done to probes alone. */
+const connections = new SecureConnections()
+
+function targetOf(address: string, { port, headers }: HttpProbe): SecureTarget {
+  const named = headers.find(({ name }) => name.toLowerCase() === 'host')?.value
+  const name = URL.parse(`https://${named}`)?.hostname ?? address
+  return { host: address, port, addresses: [address], name, isChecked: false }
+}
+
 /** A status from 200 to 399 is healthy. Certificates are not checked: the question is whether it answers. */
 export async function probeByHttp(
   address: string,
-  probe: Extract<Probe, { kind: 'http' }>,
+  probe: HttpProbe,
   timeoutSeconds: number,
 ): Promise<ProbeOutcome> {
   const { promise, resolve } = Promise.withResolvers<ProbeOutcome>()
-  const transport = probe.scheme === 'https' ? https : http
+  const isSecure = probe.scheme === 'https'
+  const transport = isSecure ? https : http
   const path = probe.path.startsWith('/') ? probe.path : `/${probe.path}`
   try {
     const request = transport.request(
@@ -51,9 +65,9 @@ export async function probeByHttp(
         port: probe.port,
         path,
         headers: Object.fromEntries(probe.headers.map(({ name, value }) => [name, value])),
-        agent: false,
-        ...tlsOutward,
-        rejectUnauthorized: false,
+        ...(isSecure
+          ? { createConnection: () => connections.open(targetOf(address, probe)) }
+          : { agent: false }),
         signal: AbortSignal.timeout(timeoutSeconds * 1000),
       },
       (response) => {

@@ -32,6 +32,30 @@ function makeCertificate(): Certificate | undefined {
   }
 }
 
+/** A certificate with `count` authorities above it, whose signatures take a client a few milliseconds each. */
+export function longChain(count: number): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-chain-'))
+  const at = (name: string): string => join(folder, name)
+  const run = (...args: readonly string[]): unknown =>
+    execFileSync('openssl', args, { stdio: 'ignore' })
+  const signed = ['req', '-new', '-x509', '-days', '2', '-key']
+  const certificates: Buffer[] = []
+  try {
+    run('ecparam', '-name', 'sect571r1', '-genkey', '-noout', '-out', at('slow'))
+    run('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', at('key'))
+    run(...signed, at('slow'), '-subj', '/CN=0', '-out', at('0'))
+    for (let number = 1; number <= count; number++) {
+      const above = ['-CA', at(`${number - 1}`), '-CAkey', at('slow')]
+      const key = at(number === count ? 'key' : 'slow')
+      run(...signed, key, '-subj', `/CN=${number}`, ...above, '-out', at(`${number}`))
+      certificates.unshift(readFileSync(at(`${number}`)))
+    }
+    return { key: readFileSync(at('key')), cert: Buffer.concat(certificates) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 /** Finite-field Diffie-Hellman alone, whose numbers the server chooses. */
 export const dheAlone: ServerOptions = {
   maxVersion: 'TLSv1.2',
@@ -45,7 +69,11 @@ export const ecdheAlone: ServerOptions = {
 
 export async function secureServer(options: ServerOptions, onSecure?: (socket: TLSSocket) => void) {
   let handshakes = 0
-  const server = createServer({ ...certificate, ...options }, (_, response) => response.end('here'))
+  const server = createServer({ ...certificate, ...options }, (request, response) => {
+    // A body is sent back.
+    if (request.method === 'POST') request.pipe(response)
+    else response.end('here')
+  })
   server.on('secureConnection', (socket) => {
     handshakes++
     onSecure?.(socket)

@@ -1,0 +1,126 @@
+/**
+ * The socket below a TLS connection until its handshake is over. A step of a handshake cannot be interrupted, so the bytes of all have a
+ * bound, one step is made in a turn of the loop, and addresses take turns. What the steps take is measured.
+ */
+
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+
+/** Four certificates with keys of 4,096 bits have 8 KB. */
+const handshakeBytesMax = 32 * 1024
+/** Of processor time. A handshake takes one or two milliseconds, those of old and large keys ten. */
+const heldMicroseconds = 30_000
+
+type Done = (error?: Error | null) => void
+
+export class BoundedHandshake extends Duplex {
+  readonly #socket: Socket
+  readonly #onHeld: (address: string) => void
+  #address = ''
+  #bytes = 0
+  #spent = 0
+  #waiting = 0
+  #isOver = false
+  #hasEnded = false
+
+  /** `onHeld`: the handshake took long. */
+  constructor(socket: Socket, onHeld: (address: string) => void) {
+    super()
+    this.#onHeld = onHeld
+    this.#socket = socket
+    socket.once('connect', () => {
+      this.#address = socket.remoteAddress ?? ''
+    })
+    socket.on('data', (chunk) => this.#take(chunk))
+    socket.once('end', () => {
+      this.#hasEnded = true
+      this.#inTurn(() => this.push(null))
+    })
+    socket.on('error', (error) => this.destroy(error))
+    // After an end, what has come is still read.
+    socket.once('close', () => this.#hasEnded || this.destroy())
+  }
+
+  /** All that comes from now on goes through at once. */
+  endHandshake(): void {
+    this.#isOver = true
+  }
+
+  #take(chunk: Buffer): void {
+    if (!this.#isOver) this.#bytes += chunk.length
+    if (this.#bytes > handshakeBytesMax) {
+      this.destroy(new Error(`its TLS handshake is larger than ${handshakeBytesMax} bytes`))
+      return
+    }
+    this.#socket.pause()
+    this.#inTurn(() => {
+      const isMeasured = !this.#isOver
+      const before = isMeasured ? processorTime() : 0
+      // What listens to this stream takes the chunk at once, and does what follows from it.
+      if (this.push(chunk)) this.#socket.resume()
+      if (isMeasured) this.#spend(processorTime() - before)
+    })
+  }
+
+  /** What came before goes first, also when the handshake is over meanwhile. */
+  #inTurn(step: () => void): void {
+    if (this.#isOver && this.#waiting === 0) {
+      step()
+      return
+    }
+    this.#waiting++
+    takeTurn(this.#address, () => {
+      this.#waiting--
+      if (!this.destroyed) step()
+    })
+  }
+
+  #spend(microseconds: number): void {
+    const isHeld = this.#spent >= heldMicroseconds
+    this.#spent += microseconds
+    if (!isHeld && this.#spent >= heldMicroseconds) this.#onHeld(this.#address)
+  }
+
+  override _read(): void {
+    if (this.#waiting === 0) this.#socket.resume()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    this.#socket.write(chunk, done)
+  }
+
+  override _final(done: Done): void {
+    this.#socket.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    this.#socket.destroy()
+    done(error)
+  }
+}
+
+/** The steps that wait, by address; the address whose turn it is comes first. */
+const turns = new Map<string, (() => void)[]>()
+
+function takeTurn(address: string, step: () => void): void {
+  const steps = turns.get(address)
+  if (steps !== undefined) return void steps.push(step)
+  if (turns.size === 0) setImmediate(nextTurn)
+  turns.set(address, [step])
+}
+
+function nextTurn(): void {
+  const [[address, [step, ...others]] = ['', []]] = turns
+  turns.delete(address)
+  if (others.length > 0) turns.set(address, others)
+  // Not at once: what comes meanwhile is taken first.
+  if (turns.size > 0) setImmediate(nextTurn)
+  step?.()
+}
+
+/** Of this thread. Versions of Node before 23.9 do not measure it. */
+function processorTime(): number {
+  const used = process.threadCpuUsage?.()
+  return used === undefined ? 0 : used.user + used.system
+}
