@@ -6,9 +6,9 @@
 import { connect, isIP } from 'node:net'
 import * as tls from 'node:tls'
 import { parentPort } from 'node:worker_threads'
+import { BoundedHandshake } from '../bounded-handshake.ts'
 import { lookupOf } from '../outbound.ts'
 import { tlsOutward } from '../tls.ts'
-import { BoundedHandshake } from './bounded-handshake.ts'
 import { type FromThread, ownBytes, type SecureTarget, type ToThread } from './messages.ts'
 
 const open = new Map<number, tls.TLSSocket>()

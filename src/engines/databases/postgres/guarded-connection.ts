@@ -5,10 +5,12 @@
  * that an answer holds. It gets one whole message at a time, and none that it cannot read or did not wait for.
  */
 
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { ReceivedBytes } from '#kernel/received-bytes.ts'
 import { shortWords } from '#kernel/short-words.ts'
+import { BoundedHandshake } from '#outbound/bounded-handshake.ts'
 
 /** What a session of this process may use. Workers, which carry the data, have no such bound. */
 export interface LookBudget {
@@ -81,7 +83,7 @@ const endMilliseconds = 2000
 
 interface GuardedOptions {
   readonly host: string
-  readonly stream: Duplex
+  readonly stream: Socket
   readonly ssl: object | false
   readonly budget: LookBudget | undefined
 }
@@ -98,8 +100,24 @@ export class GuardedConnection extends pg.Connection {
   private held = 0
 
   constructor({ host, stream, ssl, budget }: GuardedOptions) {
-    super({ stream, ssl, keepAlive: true } as unknown as Config)
+    let handshake: BoundedHandshake | undefined
+    const bounded = {
+      ...ssl,
+      /** The driver asks when the server has agreed to TLS. */
+      get socket() {
+        handshake = new BoundedHandshake(stream)
+        return handshake
+      },
+    }
+    // Other sessions have a process for one migration, and copy much.
+    const isBounded = ssl !== false && budget !== undefined
+    super({ stream, ssl: isBounded ? bounded : ssl, keepAlive: true } as unknown as Config)
     this.budget = budget
+    this.once('sslconnect', () => {
+      const secure = this.stream
+      handshake?.on('error', (error) => secure.destroy(error))
+      secure.once('secureConnect', () => handshake?.endHandshake())
+    })
     this.holder = {
       host: host.toLowerCase(),
       giveWay: () => this.breakOff('it timed out: too much is being read at once'),

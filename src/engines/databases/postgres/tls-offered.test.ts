@@ -66,3 +66,11 @@ test('one with elliptic curves gets its handshake', async (t) => {
   assert.doesNotMatch(message, /Diffie-Hellman/)
   assert.equal(handshakes, 1)
 })
+
+test('one that sends many certificates is refused before they are looked at', async (t) => {
+  if (!requireOrSkip(t, certificate !== undefined, noCertificate)) return
+  const cert = Buffer.concat(Array(60).fill(certificate?.cert))
+  const { message, handshakes } = await outcome({ ...ecdheAlone, cert }, 'require')
+  assert.match(message, /its TLS handshake is larger than 32768 bytes/)
+  assert.equal(handshakes, 0)
+})

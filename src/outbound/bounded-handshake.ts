@@ -24,13 +24,15 @@ export class BoundedHandshake extends Duplex {
   #hasEnded = false
 
   /** `onHeld`: the handshake took long. */
-  constructor(socket: Socket, onHeld: (address: string) => void) {
+  constructor(socket: Socket, onHeld: (address: string) => void = () => undefined) {
     super()
     this.#onHeld = onHeld
     this.#socket = socket
-    socket.once('connect', () => {
+    const know = (): void => {
       this.#address = socket.remoteAddress ?? ''
-    })
+    }
+    if (socket.connecting) socket.once('connect', know)
+    else know()
     socket.on('data', (chunk) => this.#take(chunk))
     socket.once('end', () => {
       this.#hasEnded = true
@@ -49,7 +51,8 @@ export class BoundedHandshake extends Duplex {
   #take(chunk: Buffer): void {
     if (!this.#isOver) this.#bytes += chunk.length
     if (this.#bytes > handshakeBytesMax) {
-      this.destroy(new Error(`its TLS handshake is larger than ${handshakeBytesMax} bytes`))
+      const message = `its TLS handshake is larger than ${handshakeBytesMax} bytes`
+      this.destroy(Object.assign(new Error(message), { code: 'ERR_TLS_HANDSHAKE_SIZE' }))
       return
     }
     this.#socket.pause()
