@@ -229,6 +229,7 @@ class MessageOrder {
       case rowDescription:
         this.columns = message.readUInt16BE(headerBytes)
         if (this.columns > this.columnsMax) throw new RangeError('too many columns')
+        if (this.columnsMax === columnsOfLookMax) requireNames(message, this.columns)
         return
       case dataRow:
         // The driver makes all columns of a row, however few it has.
@@ -246,6 +247,25 @@ class MessageOrder {
     const isLate = authentications.has(authenticationOk) || authentications.has(kind)
     if (isLate || message.length > authenticationBytesMax) throw new RangeError('its sign-in')
     authentications.add(kind)
+  }
+}
+
+/** The object identifiers, sizes and formats behind the name of a column. */
+const columnBytes = 18
+const [zero, nine] = [0x30, 0x39]
+
+/**
+ * The driver makes an object of each row. Where the names of columns are numbers, that is an array with gaps, which takes many times
+ * longer. No query of a look names one so.
+ */
+function requireNames(message: Buffer, columns: number): void {
+  let at = headerBytes + 2
+  for (let column = 0; column < columns; column++) {
+    const end = message.indexOf(0, at)
+    if (end < 0) throw new RangeError('columns without an end')
+    const first = message[at] ?? 0
+    if (first >= zero && first <= nine) throw new RangeError('a column that is named by a number')
+    at = end + 1 + columnBytes
   }
 }
 

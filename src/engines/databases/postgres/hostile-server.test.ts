@@ -1,6 +1,7 @@
 /** A server that a user registered may answer anything: it ends nothing, blocks nothing, and fills no memory. */
 
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
@@ -94,11 +95,11 @@ test('answers without end are read no further than a look may', async (t) => {
   assert.ok(megabytes < 400, `${megabytes} MB`)
 })
 
-/** A description of so many columns, each named by its number. */
-function described(count: number): Buffer {
+/** A description of so many columns, each named by a letter and its number. */
+function described(count: number, letter = 'c'): Buffer {
   const size = Buffer.alloc(2)
   size.writeUInt16BE(count)
-  const column = (at: number) => [Buffer.from(`${at}\0`), Buffer.alloc(18)]
+  const column = (at: number) => [Buffer.from(`${letter}${at}\0`), Buffer.alloc(18)]
   return message(
     'T',
     Buffer.concat([size, ...Array.from({ length: count }, (_, at) => column(at)).flat()]),
@@ -114,6 +115,17 @@ test('rows are as wide as their description, and no description of a look is wid
     })
     assert.match(text, /cannot be read/, `${columnCount} columns`)
   }
+})
+
+test('no column of a look is named by a number: its rows would be arrays with gaps', async () => {
+  const empty = message('D', Buffer.from([0, 1, 0xff, 0xff, 0xff, 0xff]))
+  const outcome = async (letter: string): Promise<string> => {
+    const answer = [described(1, letter), empty, message('C', 'SELECT 1\0'), ready]
+    const conduct = { atQuery: (socket: Socket) => void socket.end(Buffer.concat(answer)) }
+    return (await refusalOf(conduct)).message
+  }
+  assert.match(await outcome('6000000'), /cannot be read/)
+  assert.doesNotMatch(await outcome('c'), /cannot be read/)
 })
 
 test('no value takes longer than it is long, whatever type the server gives it', async () => {
