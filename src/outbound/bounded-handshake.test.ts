@@ -1,13 +1,26 @@
 /** Handshakes whose bytes come at once: the loop turns between their steps, and no address waits for all of another's. */
 
 import assert from 'node:assert/strict'
+import { pbkdf2Sync } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { requireOrSkip } from '../../tests/require.ts'
 import { until } from '../../tests/until.ts'
-import { BoundedHandshake } from './bounded-handshake.ts'
+import { BoundedHandshake, restAfterSteps } from './bounded-handshake.ts'
 
-test('one step of a handshake is made in a turn of the loop, and addresses take turns', async (t) => {
+interface Step {
+  readonly host: string
+  /** Of the loop. */
+  readonly turn: number
+}
+
+/** A step for each connection to these hosts, whose bytes all come at once. */
+async function stepsOf(
+  t: TestContext,
+  hosts: readonly string[],
+  work: () => void = () => undefined,
+): Promise<readonly Step[]> {
   const accepted: Socket[] = []
   const server = createServer((socket) => accepted.push(socket)).listen(0, '0.0.0.0')
   t.after(() => server.close())
@@ -21,19 +34,39 @@ test('one step of a handshake is made in a turn of the loop, and addresses take 
   }
   let counting = setImmediate(count)
   t.after(() => clearImmediate(counting))
-  const steps: { readonly host: string; readonly turn: number }[] = []
-  const hosts = ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2']
+  const steps: Step[] = []
   for (const host of hosts) {
     const socket = connect(port, host)
     t.after(() => socket.destroy())
     await once(socket, 'connect')
-    new BoundedHandshake(socket).on('data', () => steps.push({ host, turn }))
+    new BoundedHandshake(socket).on('data', () => {
+      steps.push({ host, turn })
+      work()
+    })
   }
   await until(() => accepted.length === hosts.length)
   // On this machine, all have come when the loop looks next.
   for (const socket of accepted) socket.write('a step')
   await until(() => steps.length === hosts.length)
-  assert.equal(new Set(steps.map((step) => step.turn)).size, hosts.length)
-  const other = steps.findIndex(({ host }) => host === '127.0.0.2')
+  return steps
+}
+
+const one = '127.0.0.1'
+
+test('one step of a handshake is made in a turn of the loop, and addresses take turns', async (t) => {
+  const steps = await stepsOf(t, [one, one, one, one, '127.0.0.2'])
+  assert.equal(new Set(steps.map(({ turn }) => turn)).size, steps.length)
+  const other = steps.findIndex(({ host }) => host !== one)
   assert.ok(other < 2, `the other address came at place ${other}`)
+})
+
+test('where steps are followed by rests, the loop turns on meanwhile', async (t) => {
+  const measures = typeof process.threadCpuUsage === 'function'
+  if (!requireOrSkip(t, measures, 'Node before 23.9 does not measure threads')) return
+  restAfterSteps(10)
+  t.after(() => restAfterSteps(0))
+  const [first, second] = await stepsOf(t, [one, one], () => {
+    pbkdf2Sync('a', 'b', 10_000, 32, 'sha512')
+  })
+  assert.ok((second?.turn ?? 0) > (first?.turn ?? 0) + 1)
 })

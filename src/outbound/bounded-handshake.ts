@@ -105,21 +105,43 @@ export class BoundedHandshake extends Duplex {
 
 /** The steps that wait, by address; the address whose turn it is comes first. */
 const turns = new Map<string, (() => void)[]>()
+let isScheduled = false
+let restFactor = 0
+
+/** After each step none is made for so many times the processor time that it took. */
+export function restAfterSteps(factor: number): void {
+  restFactor = factor
+}
 
 function takeTurn(address: string, step: () => void): void {
   const steps = turns.get(address)
-  if (steps !== undefined) return void steps.push(step)
-  if (turns.size === 0) setImmediate(nextTurn)
-  turns.set(address, [step])
+  if (steps === undefined) turns.set(address, [step])
+  else steps.push(step)
+  schedule(0)
+}
+
+function schedule(milliseconds: number): void {
+  if (isScheduled) return
+  isScheduled = true
+  if (milliseconds < 1) setImmediate(nextTurn)
+  else setTimeout(nextTurn, milliseconds)
 }
 
 function nextTurn(): void {
-  const [[address, [step, ...others]] = ['', []]] = turns
+  const [first] = turns
+  if (first === undefined) {
+    isScheduled = false
+    return
+  }
+  const [address, [step, ...others]] = first
   turns.delete(address)
   if (others.length > 0) turns.set(address, others)
-  // Not at once: what comes meanwhile is taken first.
-  if (turns.size > 0) setImmediate(nextTurn)
+  const before = processorTime()
   step?.()
+  const rest = ((processorTime() - before) * restFactor) / 1000
+  isScheduled = false
+  // A step that comes meanwhile waits for the end of the rest, too.
+  if (turns.size > 0 || rest >= 1) schedule(rest)
 }
 
 /** Of this thread. Versions of Node before 23.9 do not measure it. */

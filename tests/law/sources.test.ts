@@ -51,6 +51,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/main/readiness.ts': deadline,
   'src/main/template-links.ts': deadline,
   'src/main/token-endpoint.ts': deadline,
+  'src/outbound/bounded-handshake.ts': 'rests by what it has spent; no moment comes from it',
   'src/outbound/forward-proxy.ts': deadline,
   'src/outbound/tls-thread/secure-connection.ts': 'ends a thread that nobody needs',
   'src/providers/resources/domain/evaluation/template-threads.ts': deadline,

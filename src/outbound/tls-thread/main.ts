@@ -5,8 +5,8 @@
 
 import { connect, isIP } from 'node:net'
 import * as tls from 'node:tls'
-import { parentPort } from 'node:worker_threads'
-import { BoundedHandshake } from '../bounded-handshake.ts'
+import { parentPort, workerData } from 'node:worker_threads'
+import { BoundedHandshake, restAfterSteps } from '../bounded-handshake.ts'
 import { lookupOf } from '../outbound.ts'
 import { tlsOutward } from '../tls.ts'
 import { type FromThread, ownBytes, type SecureTarget, type ToThread } from './messages.ts'
@@ -58,6 +58,7 @@ function trust(authorities: readonly string[]): void {
   tls.setDefaultCACertificates?.(authorities)
 }
 
+restAfterSteps(workerData)
 parentPort?.on('message', (message: ToThread) => {
   if (message.kind === 'trust') return trust(message.authorities)
   const { id } = message

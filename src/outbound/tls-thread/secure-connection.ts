@@ -12,6 +12,9 @@ import { type FromThread, ownBytes, type SecureTarget, type ToThread } from './m
 const idleMilliseconds = 60_000
 const heapMegabytes = 64
 
+/** The thread of long handshakes makes none for so many times what each took: that leaves a fifth of a processor for them. */
+const restFactorApart = 4
+
 type Done = (error?: Error | null) => void
 
 /** The number of addresses that are known for long handshakes. */
@@ -29,14 +32,14 @@ export class SecureConnections {
   open(target: SecureTarget): Duplex {
     const isHeld = target.addresses.some((address) => this.#held.has(address))
     const before = isHeld ? this.#apart : this.#thread
-    const thread = before?.isThere === true ? before : this.#start()
+    const thread = before?.isThere === true ? before : this.#start(isHeld)
     if (isHeld) this.#apart = thread
     else this.#thread = thread
     return thread.open(target)
   }
 
-  #start(): SecureThread {
-    return new SecureThread((address) => {
+  #start(isApart: boolean): SecureThread {
+    return new SecureThread(isApart, (address) => {
       this.#held.add(address)
       const [oldest = ''] = this.#held
       if (this.#held.size > addressesMax) this.#held.delete(oldest)
@@ -53,11 +56,12 @@ class SecureThread {
   #idle: NodeJS.Timeout | undefined
   #trusted: readonly string[] | undefined
 
-  constructor(onHeld: (address: string) => void) {
+  constructor(isApart: boolean, onHeld: (address: string) => void) {
     this.#onHeld = onHeld
     // In a package the files are JavaScript; in a checkout they are TypeScript.
     const file = import.meta.url.endsWith('.ts') ? './main.ts' : './main.js'
     this.#worker = new Worker(new URL(file, import.meta.url), {
+      workerData: isApart ? restFactorApart : 0,
       // The launcher leaves this warning out of the main thread alone.
       execArgv: ['--disable-warning=ExperimentalWarning'],
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 24 },
