@@ -1,10 +1,12 @@
 /** Whatever a server answers, in one piece or in several, the call fails or ends, and nothing else does. */
 
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { answerOf, textOf } from './request.ts'
-import { openWay } from './testing/ways.ts'
+import { agentOf } from './agents.ts'
+import { answerOf, requireFinalAnswer, textOf } from './request.ts'
+import { localServer, openWay } from './testing/ways.ts'
 
 const odd: Readonly<Record<string, string>> = {
   'informational answers': 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(25),
@@ -48,4 +50,27 @@ test('no pair of odd answers ends more than its call', async () => {
   }
   for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => server.close(resolve))
+})
+
+test('a connection that is used again gathers no listeners', async (t) => {
+  await using server = await localServer((_, response) => response.end('ok'))
+  const agent = agentOf(openWay, false)
+  t.after(() => agent.destroy())
+  const sockets = new Map<Socket, number>()
+  const ask = () =>
+    new Promise<void>((resolve, reject) => {
+      const call = request(`http://127.0.0.1:${server.port}/`, { agent }, (answer) => {
+        answer.once('close', resolve).resume()
+      })
+      call.once('error', reject)
+      requireFinalAnswer(call)
+      call.once('socket', (socket) => sockets.set(socket, socket.listenerCount('error')))
+      call.end()
+    })
+  await ask()
+  await ask()
+  const [[socket, listeners] = []] = sockets
+  for (let times = 0; times < 10; times++) await ask()
+  assert.equal(sockets.size, 1)
+  assert.equal(socket && sockets.get(socket), listeners)
 })

@@ -51,12 +51,17 @@ export async function answerOf(
 /** Answers of the statuses 100 to 199 that may come before the final one. Others send one or two. */
 const informationalMax = 20
 
+function ignore(): void {}
+
 /** Fails a call that is answered with another protocol, which would never end, or with informational answers only. */
 export function requireFinalAnswer(call: ClientRequest): void {
   // An answer may be wrong in several ways at once, and an error that nobody listens for ends the process. The first one is the
   // caller's; after another protocol the platform takes its own listener off the socket.
   call.on('error', () => undefined)
-  call.on('socket', (socket) => socket.on('error', () => undefined))
+  call.on('socket', (socket) => {
+    // A connection that is used again has it already.
+    if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore)
+  })
   let informational = 0
   call.on('information', () => {
     informational++
