@@ -5,8 +5,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { openSettings } from '#outbound/policy.ts'
+import { localServer } from '#outbound/testing/ways.ts'
 import { failure, runTask, taskOf } from './contract.ts'
-import type { CopyFailure } from './engine.ts'
+import { type BlobLocation, CopyFailure } from './engine.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
 import { MemoryManifest } from './testing/memory-journal.ts'
@@ -131,4 +132,44 @@ test('the code of a service is cut, and holds nothing for a terminal', async () 
   )
   assert.equal(refused.code, 'SourceRefused')
   assert.match(refused.message, /^[\w .'()/-]{1,200}$/)
+})
+
+describe('a name that a URL would take for a way up', () => {
+  for (const name of ['x/../../other/a', 'x/a/../../../other/a', 'x/./../../other/a', 'x/../a']) {
+    test(`${name} leads to no other container, of neither service`, async () => {
+      const paths: string[] = []
+      const seen = (request: IncomingMessage): void => {
+        paths.push(new URL(request.url ?? '', 'http://any').pathname)
+      }
+      await using from = await localServer((request, answer) => {
+        seen(request)
+        const isList = request.url?.includes('comp=list') === true
+        if (isList) answer.writeHead(200, service).end(page(blob(name)))
+        else answer.writeHead(200, { ...etag, 'content-length': 3 }).end('abc')
+      })
+      await using to = await localServer((request, answer) => {
+        seen(request)
+        const isList = request.url?.includes('comp=list') === true
+        request.resume().once('end', () => {
+          answer.writeHead(isList ? 200 : 201, isList ? service : etag).end(isList ? page('') : '')
+        })
+      })
+      const at = ({ port }: { readonly port: number }): BlobLocation => ({
+        ...{ kind: 'blobs', shape: 'tree' },
+        ...{ account: 'a', key: 'a2V5', container: 'c-0', path: 'x' },
+        endpoint: `http://127.0.0.1:${port}/a`,
+      })
+      const manifest = new MemoryManifest()
+      const task = taskOf({ source: at(from), target: at(to) }, 'full', manifest)
+      const outcome = await runTask(inlineEngine(), task, manifest).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      assert.deepEqual(
+        paths.filter((path) => !/^\/a\/c-0(?:\/x\/|$)/.test(path)),
+        [],
+      )
+      assert.ok(outcome instanceof CopyFailure && outcome.code === 'PathRefused', String(outcome))
+    })
+  }
 })

@@ -16,6 +16,7 @@ import { boundedClient } from './bounded-client.ts'
 export const blobsAtOnce = 32
 const triesMax = 4
 const requestMilliseconds = 60_000
+const shownCharactersMax = 100
 /** The shown length of the service's error code. */
 const codeCharactersMax = 100
 
@@ -46,9 +47,17 @@ export function prefixOf(location: BlobLocation): string {
   return path === '' || location.shape === 'file' ? '' : `${path}/`
 }
 
-/** The blob of a key. */
+/**
+ * The blob of a key. A key is what a service lists, and may be any text. As part of a URL, `..` leads upwards: to another
+ * container of the account, which the key opens as well.
+ */
 export function nameOf(location: BlobLocation, key: string): string {
-  return location.shape === 'file' ? location.path : prefixOf(location) + key
+  if (location.shape === 'file') return location.path
+  if (key.split('/').some((segment) => segment === '.' || segment === '..')) {
+    const shown = key.slice(0, shownCharactersMax)
+    throw new CopyFailure('PathRefused', `the name '${shown}' holds a '.' or '..' segment`)
+  }
+  return prefixOf(location) + key
 }
 
 export function statusOf(error: unknown): number | undefined {

@@ -172,7 +172,7 @@ export class BlobSink implements ObjectSink {
         const gone = some.filter((_, index) => held[index] !== true)
         await side(gone, (key) =>
           callBlobService('TargetRefused', key, async () => {
-            await this.#container.getBlobClient(prefix + key).deleteIfExists()
+            await this.#blob(key).deleteIfExists()
           }),
         )
       }
