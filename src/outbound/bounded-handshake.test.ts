@@ -60,6 +60,19 @@ test('one step of a handshake is made in a turn of the loop, and addresses take 
   assert.ok(other < 2, `the other address came at place ${other}`)
 })
 
+test('an address whose steps took long goes after one whose did not', async (t) => {
+  const measures = typeof process.threadCpuUsage === 'function'
+  if (!requireOrSkip(t, measures, 'Node before 23.9 does not measure threads')) return
+  await stepsOf(t, ['127.0.0.3'], () => {
+    pbkdf2Sync('a', 'b', 10_000, 32, 'sha512')
+  })
+  const steps = await stepsOf(t, ['127.0.0.3', '127.0.0.3', '127.0.0.4', '127.0.0.4'])
+  assert.deepEqual(
+    steps.map(({ host }) => host),
+    ['127.0.0.4', '127.0.0.4', '127.0.0.3', '127.0.0.3'],
+  )
+})
+
 test('where steps are followed by rests, the loop turns on meanwhile', async (t) => {
   const measures = typeof process.threadCpuUsage === 'function'
   if (!requireOrSkip(t, measures, 'Node before 23.9 does not measure threads')) return

@@ -103,7 +103,7 @@ export class BoundedHandshake extends Duplex {
   }
 }
 
-/** The steps that wait, by address; the address whose turn it is comes first. */
+/** The steps that wait, by address; the address that had a turn last is the last. */
 const turns = new Map<string, (() => void)[]>()
 let isScheduled = false
 let restFactor = 0
@@ -127,18 +127,47 @@ function schedule(milliseconds: number): void {
   else setTimeout(nextTurn, milliseconds)
 }
 
+/** Of the addresses that wait, the one whose steps took least; of several, the one that waits longest. */
+function nextAddress(): string | undefined {
+  let next: string | undefined
+  for (const address of turns.keys()) {
+    if (next === undefined || (taken.get(address) ?? 0) < (taken.get(next) ?? 0)) next = address
+  }
+  return next
+}
+
+/** What steps took fades: it is halved for all where the sum has come to this. */
+const takenMicrosecondsMax = 10_000_000
+const addressesMax = 1000
+const taken = new Map<string, number>()
+let takenSum = 0
+
+function count(address: string, microseconds: number): void {
+  taken.set(address, (taken.get(address) ?? 0) + microseconds)
+  takenSum += microseconds
+  if (takenSum <= takenMicrosecondsMax && taken.size <= addressesMax) return
+  takenSum = 0
+  for (const [one, all] of taken) {
+    if (all < heldMicroseconds) taken.delete(one)
+    else taken.set(one, all / 2)
+    takenSum += taken.get(one) ?? 0
+  }
+}
+
 function nextTurn(): void {
-  const [first] = turns
-  if (first === undefined) {
+  const address = nextAddress()
+  if (address === undefined) {
     isScheduled = false
     return
   }
-  const [address, [step, ...others]] = first
+  const [step, ...others] = turns.get(address) ?? []
   turns.delete(address)
   if (others.length > 0) turns.set(address, others)
   const before = processorTime()
   step?.()
-  const rest = ((processorTime() - before) * restFactor) / 1000
+  const spent = processorTime() - before
+  count(address, spent)
+  const rest = (spent * restFactor) / 1000
   isScheduled = false
   // A step that comes meanwhile waits for the end of the rest, too.
   if (turns.size > 0 || rest >= 1) schedule(rest)

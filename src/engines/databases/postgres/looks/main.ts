@@ -5,6 +5,7 @@
 
 import { flushCompileCache } from 'node:module'
 import * as tls from 'node:tls'
+import { restAfterSteps } from '#outbound/bounded-handshake.ts'
 import type { Destination } from '#outbound/outbound.ts'
 import { type Decision, wayOfParent } from '#outbound/way-of-parent.ts'
 import { DatabaseEngineError } from '../../engine.ts'
@@ -15,6 +16,9 @@ import { perform } from './perform.ts'
 /** Of what servers send, in MiB; with what is made of it, it is a multiple of this. */
 const [roomMegabytes = 0, residentMegabytes = 0] = process.argv.slice(2).map(Number)
 const room = new LookRoom(roomMegabytes * 2 ** 20)
+
+/** Handshakes leave two thirds of the time to what else is looked at. */
+restAfterSteps(2)
 
 const underWay = new Map<number, AbortController>()
 const deciding = new Map<number, (decision: Decision) => void>()
