@@ -41,7 +41,7 @@ for (const [what, bytes, reason] of answers) {
   })
 }
 
-test('a probe over https takes elliptic curves, and no finite-field Diffie-Hellman', async (t) => {
+test('a probe over https takes elliptic curves, no finite-field Diffie-Hellman, and few certificates', async (t) => {
   if (!requireOrSkip(t, certificate !== undefined, noCertificate)) return
   const outcome = async (options: typeof dheAlone): Promise<string> => {
     await using server = await secureServer(options)
@@ -55,4 +55,7 @@ test('a probe over https takes elliptic curves, and no finite-field Diffie-Hellm
     /^false .*finite-field Diffie-Hellman \(DHE\) is not offered/,
   )
   assert.match(await outcome(ecdheAlone), /^true /)
+  // Not in this loop, and no more than a thread can take.
+  const cert = Buffer.concat(Array(60).fill(certificate?.cert))
+  assert.match(await outcome({ cert }), /^false .*its TLS handshake is larger than 32768 bytes/)
 })
