@@ -11,9 +11,10 @@ import { restoreState, type StateOptions, saveState } from './state.ts'
 const owner = { tenantId: 'tenant', subscriptionId: 'subscription', keyProof: 'proof' }
 const first = { format: 'armature-state-1', savedAt: 1, schema: [], ...owner }
 const padding = Buffer.alloc(96 * 1024 * 1024, 'x')
+const lines = Buffer.alloc(padding.length, `${'x'.repeat(1023)}\n`)
 
-function packed(head: object): Buffer {
-  return gzipSync(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), padding]), { level: 1 })
+function packed(head: object, rest = lines): Buffer {
+  return gzipSync(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), rest]), { level: 1 })
 }
 
 /** Reports when a whole state is in memory, and accepts none. */
@@ -31,6 +32,12 @@ test('a state of another installation is refused before it is unpacked', async (
     message: /it is of another installation/,
   })
   await assert.rejects(restoreState(options, gzipSync(padding)), { message: /begins like none/ })
+})
+
+test('a state that is one long line is refused before it is unpacked whole', async () => {
+  await assert.rejects(restoreState(options, packed(first, padding)), {
+    message: /a line of it is too long/,
+  })
 })
 
 test('a state whose time or clock was edited is refused', async () => {

@@ -345,6 +345,7 @@ async function unpack(
   const received: Buffer[] = []
   let head: Head | undefined
   let bytes = 0
+  let lineBytes = 0
   try {
     for await (const part of gunzip as AsyncIterable<Buffer>) {
       if (head === undefined) {
@@ -353,6 +354,11 @@ async function unpack(
       }
       bytes += part.length
       if (bytes > stateBytesMax) throw notReadable(`it is larger than ${stateBytesMax} bytes`)
+      // Before it is unpacked whole: a megabyte may be one line of a thousand.
+      const end = part.indexOf(newLine)
+      lineBytes += end < 0 ? part.length : end
+      if (lineBytes > lineBytesMax) throw tooLongLine()
+      if (end >= 0) lineBytes = part.length - 1 - part.lastIndexOf(newLine)
       received.push(part)
     }
   } catch (error) {
@@ -378,6 +384,10 @@ function readHead(text: Buffer): Head {
 
 const newLine = 0x0a
 
+function tooLongLine(): Error {
+  return notReadable('a line of it is too long')
+}
+
 interface RowBatch {
   readonly table: string
   readonly rows: readonly (readonly SqlValue[])[]
@@ -390,7 +400,7 @@ function* batchesOf(text: Buffer): Generator<RowBatch> {
   for (let at = text.indexOf(newLine) + 1; at < text.length; ) {
     const end = text.indexOf(newLine, at)
     if (end < 0) throw notReadable('it ends in the middle of a line')
-    if (end - at > lineBytesMax) throw notReadable('a line of it is too long')
+    if (end - at > lineBytesMax) throw tooLongLine()
     const line = readLine(text.toString('utf8', at, end))
     at = end + 1
     if (Array.isArray(line)) {
