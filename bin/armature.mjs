@@ -30,8 +30,11 @@ const program = join(
 /** The oldest Node that runs it: `node:sqlite` without a flag, or sources with types in them. */
 const needed = installed ? { major: 22, minor: 13 } : { major: 24, minor: 0 }
 
-/** Young objects get 24 MB instead of 48: as fast, and the first long list of a new server costs 50 MB less. */
-const heap = ['--max-semi-space-size=8']
+/**
+ * Young objects get 24 MB instead of 48: as fast, and the first long list of a new server costs 50 MB less. They begin with
+ * half of it: a start is collected less often, and takes a tenth less of processor time.
+ */
+const heap = ['--min-semi-space-size=4', '--max-semi-space-size=8']
 
 // What goes on by itself outlives npm.
 if (process.argv.includes('--detach')) delete process.env.npm_lifecycle_event

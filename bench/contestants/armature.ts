@@ -38,8 +38,14 @@ export interface Access {
 
 export function commandOf({ folder, port }: Place, program = launcher): Command {
   return {
-    // As `npm start`, the unit and the image run it.
-    command: [process.execPath, '--max-semi-space-size=8', program, 'serve'],
+    // As `npm start` and the image run it.
+    command: [
+      process.execPath,
+      '--min-semi-space-size=4',
+      '--max-semi-space-size=8',
+      program,
+      'serve',
+    ],
     environment: {
       ARMATURE_HOME: homeOf(folder),
       ARMATURE_PORT: String(port),
