@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -142,8 +142,12 @@ test('a server in the background: started, waited for, read, stopped', async () 
   const { runs, fails } = commandsOf(home)
   try {
     assert.match(await fails(['wait', '--timeout', '0']), /not ready/)
-    const { stdout } = await armature('serve', '--detach', '--port', '0')
+    const names = Array.from({ length: 20 }, (_, index) => `seeded-${index}`)
+    const seed = join(home, 'seed.json')
+    writeFileSync(seed, JSON.stringify({ groups: names.map((name) => ({ name })) }))
+    const { stdout } = await armature('serve', '--detach', '--port', '0', '--seed', seed)
     assert.match(stdout, /^Armature is ready at http:/)
+    assert.match(await runs(['principal', 'list']), /seeded-19/, 'ready is with the whole seed')
     await runs(['wait', '--timeout', '0'])
     await runs(['wait', '/subscriptions?api-version=2020-01-01'])
     await assert.rejects(armature('serve', '--detach', '--port', '0'), /AlreadyRunning/)

@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.ts'
 
 const startSecondsMax = 120
 
-/** Resolves when it answers. Throws `LocalProblem` where it ended instead, or where one runs already. */
+/** Resolves when it answers and has what its seed makes. Throws `LocalProblem` where it ended instead, or where one runs already. */
 export async function serveDetached(terminal: Terminal, home: Home): Promise<number> {
   const before = home.running()
   if (before !== undefined && isAlive(before.pid)) {
@@ -24,17 +24,26 @@ export async function serveDetached(terminal: Terminal, home: Home): Promise<num
   const words = process.argv.slice(1).filter((word) => word !== '--detach')
   const child = spawn(process.execPath, [...process.execArgv, ...words], {
     detached: true,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', log, log, 'ipc'],
+  })
+  // It answers before its seed is there, so it says itself when it has started.
+  let started = false
+  child.once('message', () => {
+    started = true
   })
   let ended = false
   child.once('exit', () => {
     ended = true
   })
-  const isUp = await waitUntil(startSecondsMax, async () => ended || (await isReady(home)))
+  const isUp = await waitUntil(
+    startSecondsMax,
+    async () => ended || (started && (await isReady(home))),
+  )
   if (ended || !isUp) {
     child.kill()
     throw new LocalProblem('StartFailed', `The server did not start; it wrote ${file}.`)
   }
+  child.disconnect()
   child.unref()
   const url = home.running()?.url ?? ''
   if (terminal.output.isData) printData(terminal, { url, logFile: file })

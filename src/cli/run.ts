@@ -76,6 +76,8 @@ const terminal: Terminal = {
     serving = true
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, callback)
   },
+  // Who waited may be gone: that is no error of the server.
+  started: () => void process.send?.('started', undefined, undefined, () => {}),
   exit: (code) => process.exit(code),
 }
 

@@ -23,6 +23,8 @@ export interface Terminal {
   listen(callback: (bytes: Uint8Array | undefined) => Promise<void>): () => void
   /** The size of the terminal; undefined when there is none. */
   size(): { readonly rows: number; readonly columns: number } | undefined
+  /** The server has started: whoever began this process may wait for it. */
+  started?(): void
   /** Registers a callback for SIGINT, SIGTERM and SIGHUP. The process no longer ends by itself. */
   onStop(callback: () => void): void
   /**

@@ -147,6 +147,7 @@ async function runUntilStopped(
   })
   if (terminal.output.isData) printData(terminal, startFacts(server))
   else terminal.out(startLines(context, server))
+  terminal.started?.()
   const failed = watchUnhandled(terminal, server)
   const isOrdinary = await Promise.race([stopped.then(() => true), failed.then(() => false)])
   terminal.error(
