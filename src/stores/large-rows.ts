@@ -9,18 +9,28 @@ const keysMax = 10_000
 
 export class LargeRows {
   readonly #lengths = new Map<string, number>()
+  /** How long the remembered keys are: only at these places of another key can one of them end. */
+  readonly #keyLengths = new Set<number>()
 
   note({ key, document }: ResourceRow): void {
     if (document.length < largeFrom) {
       this.forget(key)
       return
     }
-    if (this.#lengths.size >= keysMax) this.#lengths.clear()
+    if (this.#lengths.size >= keysMax) this.#clear()
     this.#lengths.set(key, document.length)
+    this.#keyLengths.add(key.length)
   }
 
   forget(key: string): void {
-    if (this.#lengths.size > 0) this.#lengths.delete(key)
+    if (this.#lengths.size === 0) return
+    this.#lengths.delete(key)
+    if (this.#lengths.size === 0) this.#clear()
+  }
+
+  #clear(): void {
+    this.#lengths.clear()
+    this.#keyLengths.clear()
   }
 
   /** Of the row with the key and those above it. */
@@ -28,7 +38,7 @@ export class LargeRows {
     if (this.#lengths.size === 0) return 0
     let sum = 0
     for (let end = key.length; end > 0; end = key.lastIndexOf('/', end - 1)) {
-      sum += this.#lengths.get(key.slice(0, end)) ?? 0
+      if (this.#keyLengths.has(end)) sum += this.#lengths.get(key.slice(0, end)) ?? 0
     }
     return sum
   }

@@ -76,3 +76,20 @@ test('a row that would push out everything else is not kept', () => {
   cache.put(row('/large', 50_000))
   assert.equal(cache.get('/large'), undefined)
 })
+
+test('large rows are known at their own keys and below them, and forgotten one by one', () => {
+  const { large } = new RowCache(64_000)
+  const bytes = 300 * 1024
+  for (const key of ['/a/b', '/a/b/c/d', '/long/one']) large.note(row(key, bytes))
+  large.note(row('/a', 100))
+  const atAll = () =>
+    ['/a', '/a/b', '/a/bb', '/a/b/c', '/a/b/c/d/e', '/long/one'].map((key) => large.at(key))
+  assert.deepEqual(atAll(), [0, bytes, 0, bytes, 2 * bytes, bytes])
+  large.forget('/a/b')
+  assert.deepEqual(atAll(), [0, 0, 0, 0, bytes, bytes])
+  large.note(row('/long/one', 100))
+  large.forget('/a/b/c/d')
+  assert.deepEqual(atAll(), [0, 0, 0, 0, 0, 0])
+  large.note(row('/a/b', bytes))
+  assert.equal(large.at('/a/b/c'), bytes)
+})

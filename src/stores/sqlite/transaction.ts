@@ -58,7 +58,8 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     this.#writer = writer
   }
 
-  async lock(key: string): Promise<ResourceRow | undefined> {
+  // Several times in each write: nothing is awaited where no pause is due.
+  lock(key: string): Promise<ResourceRow | undefined> {
     // Only one transaction writes at a time, so rows read in it cannot change.
     this.assertOpen()
     const isTouched = this.#writer.touched.has(key)
@@ -66,8 +67,8 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     const row = known ?? this.row(key)
     // Nobody has written it in this batch, so it is as committed.
     if (row !== undefined && row !== known && !isTouched) this.#writer.keep(row)
-    await this.pause()
-    return row
+    const pause = this.pause()
+    return pause === undefined ? Promise.resolve(row) : pause.then(() => row)
   }
 
   override async list(query: ListQuery): Promise<readonly ResourceRow[]> {
