@@ -387,3 +387,26 @@ test('an empty parent behind the namespace, and one behind a scope, is as if it 
     assert.equal(parsePath(path).kind, 'malformed', path)
   }
 })
+
+test('the parent of an id is the same whichever parent was made before', () => {
+  fc.assert(
+    fc.property(resourceId, resourceId, type, name, (one, other, word, last) => {
+      const pairs = [childOf(one, word, last), childOf(other, word, last), one, other]
+      for (const id of [...pairs, ...pairs.toReversed()]) {
+        const { segments } = parentOf(id)
+        parentOf(other)
+        assert.deepEqual(parentOf(id).segments, segments)
+        // Made of the text alone.
+        const child = childOf(parentOf(id), 'things', 'x')
+        assert.equal(parsed(child.text).key, child.key)
+        const own = id.segments.at(-1)
+        const nested = own !== undefined && own.types.length > 1
+        const count = id.segments.length - (nested ? 0 : 1)
+        assert.equal(segments.length, Math.max(0, count))
+        if (nested) assert.deepEqual(segments.at(-1)?.names, own.names.slice(0, -1))
+        else assert.deepEqual(segments, id.segments.slice(0, -1))
+      }
+    }),
+    { numRuns: runsOf(200) },
+  )
+})

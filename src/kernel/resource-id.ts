@@ -237,12 +237,37 @@ export function parseResourceId(text: string): ResourceId | undefined {
 export function parentOf(id: ResourceId): ResourceId {
   const last = id.segments.at(-1)
   if (last === undefined) return rootId
+  if (isParent(lastParent, id, last)) return lastParent
   const before = id.segments.slice(0, -1)
-  if (last.types.length === 1) return fromSegments(before)
-  return fromSegments([
-    ...before,
-    { ...last, types: last.types.slice(0, -1), names: last.names.slice(0, -1) },
-  ])
+  lastParent =
+    last.types.length === 1
+      ? fromSegments(before)
+      : fromSegments([
+          ...before,
+          { ...last, types: last.types.slice(0, -1), names: last.names.slice(0, -1) },
+        ])
+  return lastParent
+}
+
+/** The last one: siblings are mostly written together, and each write asks several times. */
+let lastParent: ResourceId = rootId
+
+/** Whether it is the parent of the id whose last segment is given. The same text is the same path. */
+function isParent(
+  parent: ResourceId,
+  id: ResourceId,
+  { namespace, types, names }: Segment,
+): boolean {
+  const [type, name] = [types.at(-1) ?? '', names.at(-1) ?? '']
+  const isNested = types.length > 1
+  const link = isNested || namespace === undefined ? 0 : providers.length + namespace.length
+  const length = id.text.length - type.length - name.length - 2 - link
+  return (
+    parent.text.length === length &&
+    parent.segments.length === id.segments.length - (isNested ? 0 : 1) &&
+    (!isNested || parent.segments.at(-1)?.types.length === types.length - 1) &&
+    id.text.startsWith(parent.text)
+  )
 }
 
 /** The scope of an id: all but its last `providers` segment. */

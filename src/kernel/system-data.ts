@@ -17,7 +17,7 @@ export function stampSystemData(
   principal: Pick<Principal, 'id' | 'type'>,
   now: number,
 ): SystemData {
-  const at = new Date(now).toISOString()
+  const at = momentOf(now)
   const type = principal.type === 'User' ? 'User' : 'Application'
   return {
     createdAt: previous?.createdAt ?? at,
@@ -27,4 +27,12 @@ export function stampSystemData(
     lastModifiedBy: principal.id,
     lastModifiedByType: type,
   }
+}
+
+/** The last one: writes of one deployment are many in a millisecond, and the text of a moment takes a microsecond. */
+let last = { now: Number.NaN, text: '' }
+
+function momentOf(now: number): string {
+  if (last.now !== now) last = { now, text: new Date(now).toISOString() }
+  return last.text
 }
