@@ -168,11 +168,14 @@ export function createDirectoryCache(options: {
       const { type, displayName, clientId } = found
       return { type, displayName, ...(clientId === undefined ? {} : { clientId }) }
     },
-    async isActive({ id, issuer, generation }) {
-      const found = await record(id)
-      if (issuer !== undefined) return found === undefined
-      // A session stored before generations existed counts as the first generation, like a token without one.
-      return found?.enabled === true && found.generation === (generation ?? 0)
+    isActive(principal) {
+      const { id } = principal
+      // Each resource of a deployment asks for the same one: nothing is awaited where the answer is known.
+      const isKnown = parseObjectId(id) === id && watch.refresh() === undefined
+      const known = isKnown ? records.get(id) : undefined
+      return known === undefined
+        ? record(id).then((found) => isActiveAs(found, principal))
+        : Promise.resolve(isActiveAs(known ?? undefined, principal))
     },
     attributesOf: async (id) => (await record(id))?.attributes ?? {},
     async groupsOf(id) {
@@ -184,4 +187,13 @@ export function createDirectoryCache(options: {
       })
     },
   }
+}
+
+function isActiveAs(
+  found: PrincipalRecord | undefined,
+  { issuer, generation }: Principal,
+): boolean {
+  if (issuer !== undefined) return found === undefined
+  // A session stored before generations existed counts as the first generation, like a token without one.
+  return found?.enabled === true && found.generation === (generation ?? 0)
 }

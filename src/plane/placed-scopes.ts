@@ -35,8 +35,10 @@ export function placesAbove(
 ): readonly string[] {
   const head = scopes?.headOf(id)
   if (scopes === undefined || head === undefined || head === scopes.outermost) return []
-  const above = new Set<string>()
   let at = within(head)
+  // Most scopes are placed by nothing.
+  if (at === undefined || at === scopes.outermost) return [scopes.outermost]
+  const above = new Set<string>()
   while (at !== undefined && at !== scopes.outermost && !above.has(at)) {
     above.add(at)
     at = within(at)

@@ -69,7 +69,12 @@ export function createRegistry(
       byKey.set(type.key, type)
     }
   }
+  const asDeclared = createSpelledTypes(byKey.values())
   const impliedPrefix = `${qualify(words, 'Resources').toLowerCase()}/`
+  const inAnyCase = (namespace: string | undefined, types: readonly string[]) => {
+    const prefix = namespace === undefined ? impliedPrefix : `${namespace.toLowerCase()}/`
+    return byKey.get(prefix + types.join('/').toLowerCase())
+  }
   const unservedByName = (name: string): CompiledStoredType | undefined => {
     const [namespace = '', ...types] = name.split('/')
     return unserved(namespace, types)
@@ -80,8 +85,7 @@ export function createRegistry(
     types: [...byKey.values()],
     providers,
     find(namespace, types) {
-      const prefix = namespace === undefined ? impliedPrefix : `${namespace.toLowerCase()}/`
-      const found = byKey.get(prefix + types.join('/').toLowerCase())
+      const found = asDeclared(namespace, types) ?? inAnyCase(namespace, types)
       // Implied types are reached without `providers`, all others only with it.
       const implied = found?.declaration.scope === 'implied'
       if (found !== undefined || namespace === undefined) {
@@ -109,6 +113,39 @@ export function createRegistry(
     },
   }
   return registry
+}
+
+/** The types whose words begin with those that led here. */
+interface Spelled {
+  type?: CompiledType
+  readonly next: Map<string, Spelled>
+}
+
+/**
+ * Finds types by their words as they are declared: most paths spell them so, and then no text is put together for one of
+ * the several looks of each request. Undefined for any other spelling, and for an implied namespace.
+ */
+function createSpelledTypes(
+  types: Iterable<CompiledType>,
+): (namespace: string | undefined, words: readonly string[]) => CompiledType | undefined {
+  const root: Spelled = { next: new Map() }
+  for (const type of types) {
+    let at = root
+    for (const word of type.fullType.split('/')) {
+      const next: Spelled = at.next.get(word) ?? { next: new Map() }
+      at.next.set(word, next)
+      at = next
+    }
+    at.type = type
+  }
+  return (namespace, words) => {
+    let at = namespace === undefined ? undefined : root.next.get(namespace)
+    for (const word of words) {
+      if (at === undefined) return undefined
+      at = at.next.get(word)
+    }
+    return at?.type
+  }
 }
 
 function compile(provider: Provider, declaration: ResourceType, words: VendorWords): CompiledType {

@@ -165,6 +165,18 @@ test('the name in a path is the singular of its type', () => {
   assert.ok(paths.includes('/providers/Vendor.Dated/boxes/{boxName}'), paths.join())
 })
 
+test('a type is found however its words are spelled', () => {
+  const registry = createRegistry([provider], contractWords)
+  const things = registry.find('Vendor.Dated', ['things'])
+  assert.equal(things?.fullType, 'Vendor.Dated/things')
+  assert.equal(registry.find('vendor.DATED', ['things']), things)
+  assert.equal(registry.find('Vendor.Dated', ['Things']), things)
+  for (const types of [[], ['thing'], ['things', 'things'], ['things/things']]) {
+    assert.equal(registry.find('Vendor.Dated', types), undefined)
+  }
+  assert.equal(registry.find(undefined, ['things']), undefined)
+})
+
 test('a type of any date takes dates alone', () => {
   const any = { dates: 'any', compatible: [] } as const
   assert.deepEqual(servedVersion(any, '2001-01-01', 'known'), {

@@ -43,9 +43,12 @@ export async function runPut(
   given: RunInput,
 ): Promise<Outcome> {
   const body = given.checkedBody ?? (await checkedBody(deps, route, given, deps.store))
-  const input = await authorizedAgain(route, given)
+  const { prepare, onlyPutShows } = route.compiled.stored
+  const input = prepare === undefined ? given : await authorizedAgain(given)
   const checked: CheckedWrite = { deps, route, input, body }
-  const outcome = await awaited(checked, await commitWrite(checked, putInside))
+  const written = await commitWrite(checked, putInside)
+  const outcome = written.operation === undefined ? written : await awaited(checked, written)
+  if (onlyPutShows === undefined) return declaredWrite(route, outcome)
   return declaredWrite(route, await withPutMembers(checked, outcome))
 }
 
@@ -69,9 +72,9 @@ async function awaited({ deps, route, input }: CheckedWrite, outcome: Outcome): 
 }
 
 /** A type that completes a body may wait for others meanwhile: an identity provider, a thread. */
-async function authorizedAgain({ compiled }: WriteRoute, input: RunInput): Promise<RunInput> {
+async function authorizedAgain(input: RunInput): Promise<RunInput> {
   const { authorizeAgain } = input
-  if (compiled.stored.prepare === undefined || authorizeAgain === undefined) return input
+  if (authorizeAgain === undefined) return input
   return { ...input, pending: await authorizeAgain() }
 }
 
@@ -104,21 +107,31 @@ async function withPutMembers(
 }
 
 /** Checks the body as far as that needs no transaction, and lets the type complete it. */
-async function checkedBody(
+function checkedBody(
   deps: PlaneDependencies,
   route: WriteRoute,
   input: RunInput,
   reads: Reads,
-): Promise<JsonBody> {
+): JsonBody | Promise<JsonBody> {
   const { compiled, shape, id } = route
   checkName(compiled, id, shape.name)
   // The installation's own body is an object and valid by its type.
   const body = input.isOwnBody === true ? (input.body as JsonBody) : checkBody(route, input.body)
   checkEnvelope(deps, compiled, route.scope, body)
-  if (compiled.stored.prepare === undefined) return body
+  return compiled.stored.prepare === undefined
+    ? body
+    : preparedBody(deps, route, input, { reads, body })
+}
+
+async function preparedBody(
+  deps: PlaneDependencies,
+  { compiled, shape, id }: WriteRoute,
+  input: RunInput,
+  { reads, body }: { readonly reads: Reads; readonly body: JsonBody },
+): Promise<JsonBody> {
   const context = contextOf(deps, input, deps.clock.now(), reads)
   const given = compiled.stored.preparesUndeclared === true ? body : declaredIn(shape.body, body)
-  const prepared = await compiled.stored.prepare({ ...context, id }, given as never)
+  const prepared = await compiled.stored.prepare?.({ ...context, id }, given as never)
   // A prepared body has the type of the body it was made from.
   return (prepared ?? given) as JsonBody
 }
@@ -148,9 +161,12 @@ async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   await askWriteGuards(write)
   requireWritePreconditions(write, 'PUT')
   const desired = withLocation(write, requested ?? desiredOf(write, body))
-  const brought = await replaceChildren(write)
-  const unchanged = brought ? undefined : await unchangedOutcome(write, desired, route.shape.body)
-  if (unchanged !== undefined) return unchanged
+  // Most types bring no children, most resources of a deployment are new: nothing is awaited for what cannot be.
+  const brought = write.rights.brought !== undefined && (await replaceChildren(write))
+  if (!brought && write.current !== undefined) {
+    const unchanged = await unchangedOutcome(write, desired, route.shape.body)
+    if (unchanged !== undefined) return unchanged
+  }
   requireNotBusy(write.compiled, write.current)
   await requireRules(write, desired)
   return storeDesired(write, desired)

@@ -36,7 +36,9 @@ export async function askRightsBefore(
 ): Promise<RightsBefore> {
   // Checked against the version's schema, by which its own file types it.
   const rights = compiled.stored.rightsElsewhere?.(id, body as never, deps.registry.words)
-  const may = await askRights(deps, compiled, principal, rights)
+  // Most types need none: nothing is awaited for them.
+  const may =
+    rights === undefined ? answersOf(compiled) : await askRights(deps, compiled, principal, rights)
   const brought = kind === 'put' ? compiled.stored.declaredChildren?.(body as never) : undefined
   return { may, brought: brought && (await askBrought(deps, brought, id, principal)) }
 }
@@ -63,8 +65,15 @@ export async function askRights(
       answers.set(keyOf(action, scope), await may(action, scope))
     }
   }
+  return answersOf(compiled, answers)
+}
+
+function answersOf(
+  compiled: Pick<CompiledStoredType, 'fullType'>,
+  answers?: ReadonlyMap<string, boolean>,
+): RightsBefore['may'] {
   return (action, scope) => {
-    const answer = answers.get(keyOf(action, scope))
+    const answer = answers?.get(keyOf(action, scope))
     if (answer !== undefined) return answer
     throw new Error(
       `${compiled.fullType} asks for ${actionOf(action)} without saying so beforehand`,

@@ -251,29 +251,18 @@ export async function requireRules(write: Write, desired: Desired): Promise<void
 
 /** Writes the resource, its operation, its schedule and its record: all or nothing. */
 export async function storeDesired(write: Write, desired: Desired): Promise<Outcome> {
-  const { deps, tx, route, input, compiled, id, now, current } = write
+  const { deps, tx, route, compiled, id, now, current, input } = write
   const { reconcile } = compiled
-  const next: StoredResource = {
-    // Names show the case of the latest PUT (facts 9.2). A PATCH names what is there: it does not spell it anew.
-    id: current === undefined || route.kind === 'put' ? id : current.id,
-    ...(desired.location === undefined ? {} : { location: desired.location }),
-    ...(desired.tags === undefined ? {} : { tags: desired.tags }),
-    systemData: stampSystemData(current?.systemData, input.principal, now),
-    state: provisioningStateAfter(compiled, current, desired),
-    model: desired.model,
-    ...(current?.observed === undefined ? {} : { observed: current.observed }),
-    etag: deps.ids.uuid(),
-    generation: (current?.generation ?? 0) + 1,
-    deleting: false,
-  }
-  await tx.pause()
-  const nextRow = tx.isDryRun === true ? writeRowLate(compiled, next) : writeRow(compiled, next)
-  await tx.pause()
-  const storeRow = (): Promise<void> =>
-    current === undefined ? tx.insert(nextRow) : tx.update(nextRow, current.etag)
+  const next = nextOf(write, desired)
   const [effect, status] =
     current === undefined ? (['created', 201] as const) : (['changed', 200] as const)
   const isLong = reconcile !== undefined && !isTerminalState(next.state)
+  if (tx.isDryRun === true) return storeDry(write, next, { effect, status, isLong })
+  await tx.pause()
+  const nextRow = writeRow(compiled, next)
+  await tx.pause()
+  const storeRow = (): Promise<void> =>
+    current === undefined ? tx.insert(nextRow) : tx.update(nextRow, current.etag)
   if (isLong) await storeRow()
   const opening = openingOf(write, next.id, status)
   const opened = isLong ? await openOperation(deps, tx, opening) : undefined
@@ -281,20 +270,16 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     opened === undefined
       ? await endedOperation(deps, tx, effect, opening)
       : linkOf(opened, compiled)
-  const answer = tx.isDryRun === true ? outcomeLate : outcomeOf
-  const outcome = answer(write, next, status, operation)
+  const outcome = outcomeOf(write, next, status, operation)
   await tx.pause()
-  const changes =
-    tx.isDryRun === true
-      ? undefined
-      : changesOf(deps, {
-          compiled,
-          version: route.shape,
-          before: current,
-          after: next,
-          wireAfter: outcome.body,
-          body: input.body,
-        })
+  const changes = changesOf(deps, {
+    compiled,
+    version: route.shape,
+    before: current,
+    after: next,
+    wireAfter: outcome.body,
+    body: input.body,
+  })
   const isScheduled = isLong || reconcile?.background !== undefined
   // All at once: on a database server that is one round trip.
   await Promise.all([
@@ -313,6 +298,49 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
   ])
   await appendToFeed(tx, compiled, id.key)
   return outcome
+}
+
+/** What later writes of a dry run read, and the answer. Nobody reads its record, its schedule or its feed. */
+async function storeDry(
+  write: Write,
+  next: StoredResource,
+  { effect, status, isLong }: Effect,
+): Promise<Outcome> {
+  const { deps, tx, compiled, current } = write
+  await tx.pause()
+  const row = writeRowLate(compiled, next)
+  await (current === undefined ? tx.insert(row) : tx.update(row, current.etag))
+  if (!isLong && answerOf(compiled, effect).leadsTo !== 'operation') {
+    return outcomeLate(write, next, status)
+  }
+  const opening = openingOf(write, next.id, status)
+  const operation = isLong
+    ? linkOf(await openOperation(deps, tx, opening), compiled)
+    : await endedOperation(deps, tx, effect, opening)
+  return outcomeLate(write, next, status, operation)
+}
+
+interface Effect {
+  readonly effect: 'created' | 'changed'
+  readonly status: number
+  readonly isLong: boolean
+}
+
+function nextOf(write: Write, desired: Desired): StoredResource {
+  const { deps, route, input, compiled, id, now, current } = write
+  return {
+    // Names show the case of the latest PUT (facts 9.2). A PATCH names what is there: it does not spell it anew.
+    id: current === undefined || route.kind === 'put' ? id : current.id,
+    ...(desired.location === undefined ? {} : { location: desired.location }),
+    ...(desired.tags === undefined ? {} : { tags: desired.tags }),
+    systemData: stampSystemData(current?.systemData, input.principal, now),
+    state: provisioningStateAfter(compiled, current, desired),
+    model: desired.model,
+    ...(current?.observed === undefined ? {} : { observed: current.observed }),
+    etag: deps.ids.uuid(),
+    generation: (current?.generation ?? 0) + 1,
+    deleting: false,
+  }
 }
 
 function openingOf(
