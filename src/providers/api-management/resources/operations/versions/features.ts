@@ -33,87 +33,84 @@ export type Loose<T> = T extends readonly (infer E)[]
       }
     : T
 
-/** Keeps only what the version has and the schema knows. */
+/**
+ * Keeps only what the version has and the schema knows. Each member is stored by its name: every write and every answer
+ * of an operation comes through here, and objects put together from others take several times as long.
+ */
 export function restrict(given: Loose<Operation>, features: Features): Operation {
-  const { displayName, policies, templateParameters, request, responses } = given
-  return {
-    ...set('displayName', features.wrapped ? displayName : undefined),
-    ...set('description', given.description),
-    method: given.method,
-    urlTemplate: given.urlTemplate,
-    ...set('policies', features.wrapped ? policies : undefined),
-    ...set(
-      'templateParameters',
-      templateParameters?.map((one) => parameter(one, features)),
-    ),
-    ...set('request', request == null ? undefined : requestOf(request, features)),
-    ...set(
-      'responses',
-      responses?.map((one) => responseOf(one, features)),
-    ),
-  }
+  const { displayName, description, policies, templateParameters, request, responses } = given
+  const made: Partial<Writable<Operation>> = {}
+  if (features.wrapped && displayName != null) made.displayName = displayName
+  if (description != null) made.description = description
+  made.method = given.method
+  made.urlTemplate = given.urlTemplate
+  if (features.wrapped && policies != null) made.policies = policies
+  if (templateParameters != null)
+    made.templateParameters = parametersOf(templateParameters, features)
+  if (request != null) made.request = requestOf(request, features)
+  if (responses != null) made.responses = responses.map((one) => responseOf(one, features))
+  // The members that an operation must have are stored above.
+  return made as Operation
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 function requestOf(given: Loose<OperationRequest>, features: Features): OperationRequest {
-  return {
-    ...set('description', given.description),
-    ...set(
-      'headers',
-      given.headers?.map((one) => parameter(one, features)),
-    ),
-    ...set(
-      'queryParameters',
-      given.queryParameters?.map((one) => parameter(one, features)),
-    ),
-    ...set(
-      'representations',
-      given.representations?.map((one) => representation(one, features)),
-    ),
+  const { description, headers, queryParameters, representations } = given
+  const made: Writable<OperationRequest> = {}
+  if (description != null) made.description = description
+  if (headers != null) made.headers = parametersOf(headers, features)
+  if (queryParameters != null) made.queryParameters = parametersOf(queryParameters, features)
+  if (representations != null) {
+    made.representations = representations.map((one) => representation(one, features))
   }
+  return made
 }
 
 function responseOf(given: Loose<OperationResponse>, features: Features): OperationResponse {
-  const headers = features.wrapped ? given.headers : undefined
-  return {
-    statusCode: given.statusCode,
-    ...set('description', given.description),
-    ...set(
-      'headers',
-      headers?.map((one) => parameter(one, features)),
-    ),
-    ...set(
-      'representations',
-      given.representations?.map((one) => representation(one, features)),
-    ),
+  const { statusCode, description, headers, representations } = given
+  const made: Writable<OperationResponse> = { statusCode }
+  if (description != null) made.description = description
+  if (features.wrapped && headers != null) made.headers = parametersOf(headers, features)
+  if (representations != null) {
+    made.representations = representations.map((one) => representation(one, features))
   }
+  return made
 }
 
 function representation(given: Loose<Representation>, features: Features): Representation {
-  return {
-    contentType: given.contentType,
-    ...set('sample', features.sample ? given.sample : undefined),
-    ...set(
-      'formParameters',
-      given.formParameters?.map((one) => parameter(one, features)),
-    ),
-    ...set('schemaId', given.schemaId),
-    ...set('typeName', given.typeName),
-    ...set('examples', features.examples ? examplesOf(given.examples) : undefined),
-  }
+  const { contentType, sample, formParameters, schemaId, typeName } = given
+  const made: Writable<Representation> = { contentType }
+  if (features.sample && sample != null) made.sample = sample
+  if (formParameters != null) made.formParameters = parametersOf(formParameters, features)
+  if (schemaId != null) made.schemaId = schemaId
+  if (typeName != null) made.typeName = typeName
+  const examples = features.examples ? examplesOf(given.examples) : undefined
+  if (examples !== undefined) made.examples = examples
+  return made
+}
+
+function parametersOf(
+  given: readonly Loose<Parameter>[],
+  features: Features,
+): readonly Parameter[] {
+  return given.map((one) => parameter(one, features))
 }
 
 function parameter(given: Loose<Parameter>, features: Features): Parameter {
-  return {
-    name: given.name,
-    type: given.type,
-    ...set('description', given.description),
-    ...set('defaultValue', given.defaultValue),
-    ...set('required', given.required),
-    ...set('values', given.values),
-    ...set('schemaId', features.examples ? given.schemaId : undefined),
-    ...set('typeName', features.examples ? given.typeName : undefined),
-    ...set('examples', features.examples ? examplesOf(given.examples) : undefined),
-  }
+  const { name, type, description, defaultValue, required, values } = given
+  const made: Writable<Parameter> = { name, type }
+  if (description != null) made.description = description
+  if (defaultValue != null) made.defaultValue = defaultValue
+  if (required != null) made.required = required
+  if (values != null) made.values = values
+  if (!features.examples) return made
+  const { schemaId, typeName } = given
+  if (schemaId != null) made.schemaId = schemaId
+  if (typeName != null) made.typeName = typeName
+  const examples = examplesOf(given.examples)
+  if (examples !== undefined) made.examples = examples
+  return made
 }
 
 function examplesOf(given: Loose<Examples> | null | undefined): Examples | undefined {
