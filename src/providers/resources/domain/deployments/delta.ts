@@ -24,12 +24,19 @@ export function comparable(answer: unknown, apiVersion: string): unknown {
   return { ...rest, properties: withoutInstances(kept) }
 }
 
-/** Without an engine's current state, at any depth. */
+/** Without an engine's current state, at any depth. Most values have none, and are as they were. */
 function withoutInstances(value: unknown): unknown {
+  if (!hasInstances(value)) return value
   if (Array.isArray(value)) return value.map(withoutInstances)
-  if (!isJsonObject(value)) return value
-  const kept = Object.entries(value).filter(([name]) => name !== 'instanceView')
+  const kept = Object.entries(value as object).filter(([name]) => name !== 'instanceView')
   return Object.fromEntries(kept.map(([name, one]) => [name, withoutInstances(one)]))
+}
+
+function hasInstances(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasInstances)
+  if (!isJsonObject(value)) return false
+  for (const name in value) if (name === 'instanceView' || hasInstances(value[name])) return true
+  return false
 }
 
 export function deltaOf(before: unknown, after: unknown): readonly PropertyChange[] {

@@ -55,12 +55,19 @@ export function isDeployment(text: string): boolean {
   return last !== undefined && isDeploymentType(`${last.namespace}/${last.types.join('/')}`)
 }
 
+/** The last one: children of one resource mostly follow each other. */
+let lastOutermost = ''
+
 /** The key of the resource directly in its group: children go and stay with it. */
 export function outermost(text: string): string {
+  if (lastOutermost !== '' && text.toLowerCase().startsWith(`${lastOutermost}/`)) {
+    return lastOutermost
+  }
   const id = parseResourceId(text)
   const [scope, segment] = id?.segments ?? []
   if (scope === undefined || segment === undefined) return text.toLowerCase()
   const { namespace, types, names } = segment
   const first = { namespace, types: types.slice(0, 1), names: names.slice(0, 1) }
-  return fromSegments([scope, first]).key
+  lastOutermost = fromSegments([scope, first]).key
+  return lastOutermost
 }

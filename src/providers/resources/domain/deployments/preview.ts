@@ -111,13 +111,9 @@ export async function previewPlan(
     for (const node of plan.nodes) {
       if (prepared.has(node.key) || settled.has(node.key)) continue
       deps.signal?.throwIfAborted()
-      const left = await attempt(() => isLeftAlone(deps, node))
-      if (left.kind === 'refused') {
-        settled.set(node.key, { kind: 'refused', node, error: { ...left.error, target: node.id } })
-        continue
-      }
-      if (left.value) {
-        settled.set(node.key, { kind: 'existing', node })
+      const left = node.existing || node.onlyNew ? await leftAlone(deps, node) : undefined
+      if (left !== undefined) {
+        settled.set(node.key, left)
         continue
       }
       const made = await prepareNode(deps, node, { plan, planned, answers, settled })
@@ -185,7 +181,8 @@ export async function previewPlan(
     }
     if (result.kind === 'ok') {
       const { status, etag, isUnchanged } = result
-      const after = (): unknown => redaction.of(jsonOf(result.body))
+      // It is written into the answer as it is: what JSON leaves out counts as absent everywhere.
+      const after = (): unknown => redaction.of(result.body ?? null)
       return { kind: 'ok', node, status, after, etag, isUnchanged }
     }
     const raw = errorOf(result.error)
@@ -206,6 +203,18 @@ export async function previewPlan(
     if (!isSure || node.dependsOn.some((key) => open.has(key))) open.add(node.key)
   }
   return { previews, redaction, secrets: [...secrets] }
+}
+
+/** Undefined when the deployment sends it. */
+async function leftAlone(
+  deps: PreviewDependencies,
+  node: PlannedNode,
+): Promise<Preview | undefined> {
+  const left = await attempt(() => isLeftAlone(deps, node))
+  if (left.kind === 'refused') {
+    return { kind: 'refused', node, error: { ...left.error, target: node.id } }
+  }
+  return left.value ? { kind: 'existing', node } : undefined
 }
 
 /** Refusals of addresses, for resources whose bodies are unknown or checked elsewhere. */

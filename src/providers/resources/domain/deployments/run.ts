@@ -68,6 +68,8 @@ export interface Run {
   look(): Promise<void>
   /** Sends what can be sent now. */
   advance(): Promise<void>
+  /** It has ended, or is carried out elsewhere. */
+  close(): void
 }
 
 interface RunOrigin {
@@ -133,6 +135,10 @@ class DeploymentRun implements Run {
       ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
       ...(phase === 'failed' && error !== undefined ? { error } : {}),
     }
+  }
+
+  close(): void {
+    this.#plan.release()
   }
 
   async look(): Promise<void> {
@@ -326,7 +332,7 @@ class DeploymentRun implements Run {
     return this.#send(
       step,
       async () => {
-        if (await isLeftAlone(this.#asking, node)) return { status: 200 }
+        if (node.onlyNew && (await isLeftAlone(this.#asking, node))) return { status: 200 }
         const made = await this.#evaluate(node)
         const { debugLevel = '' } = this.#model
         const run = this.#nestedRunOf(step)

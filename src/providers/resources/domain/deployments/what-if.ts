@@ -104,6 +104,7 @@ export async function whatIf(
   await previewTree(deps, context, { id, expanded }, (preview, { redaction, deploymentId }) =>
     noteChange({ deps, context, found, deploymentId }, preview, redaction),
   )
+  expanded.plan.release()
   for await (const change of leftovers(found)) await show(change, found)
   return found.changes
 }
@@ -132,13 +133,21 @@ export function shortOf({ before: _, after: _after, delta: _delta, ...rest }: Ch
 }
 
 async function show(change: Change, found: Found): Promise<void> {
-  // Made from answers, so it is JSON.
-  const length = sizeOf(change as unknown as Json, found.room)
+  const length = lengthOf(change, found.room)
   const fits = length <= found.room
   const unsupportedReason = 'what it holds is not shown: the answer would be too large'
   found.changes.push(fits ? change : { ...shortOf(change), unsupportedReason })
   if (fits) found.room -= length
   await pauseAfter({ length })
+}
+
+/** What did not change is shown twice, and counted once for both. */
+function lengthOf(change: Change, most: number): number {
+  const { before, after } = change
+  // Made from answers, so it is JSON.
+  const counted = (shown: unknown): number => sizeOf(shown as Json, most)
+  if (before === undefined || before !== after) return counted(change)
+  return counted(shortOf(change)) + 2 * counted(before)
 }
 
 /** What happens to a resource that the templates do not name. */

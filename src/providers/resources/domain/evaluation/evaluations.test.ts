@@ -64,3 +64,33 @@ test('short templates that make many resources do not fill the memory of a threa
   assert.equal(kindOf(1), 'body')
   assert.equal(kindOf(40), 'body')
 })
+
+test('what providers offer is sent once, and a plan that was released is made again', () => {
+  const evaluations = new Evaluations(() => 0)
+  const { context, ...first } = expansionOf(1)
+  const template = {
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    resources: [],
+    outputs: { offered: { type: 'string', value: "[providers('A.B').namespace]" } },
+  }
+  const { offers: _, ...later } = context
+  const offers = { 'a.b': { namespace: 'A.B', resourceTypes: [] } }
+  const expansion = { ...first, template: JSON.stringify(template) }
+  const sent = [{ ...context, offers }, later].map((each, at) => ({
+    ...expansion,
+    plan: at + 1,
+    context: { ...each, takesAnyType: false },
+  }))
+  const offered = (plan: number, again = sent[plan - 1]): unknown => {
+    const late = { kind: 'late', plan, of: { output: 0 }, answers: new Map() } as const
+    const answer = evaluations.answer(again === undefined ? late : { ...late, again })
+    return 'kind' in answer && answer.kind === 'output' ? answer.value?.value : answer
+  }
+  for (const one of sent) evaluations.answer(one)
+  assert.deepEqual([offered(1), offered(2)], ['A.B', 'A.B'])
+  evaluations.release(2)
+  const late = { kind: 'late', plan: 2, of: { output: 0 }, answers: new Map() } as const
+  assert.deepEqual(evaluations.answer(late), { kind: 'gone' })
+  assert.equal(offered(2), 'A.B')
+})

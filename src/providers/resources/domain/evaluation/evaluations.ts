@@ -17,16 +17,17 @@ import type { ParameterArgument, Read } from '#template/template.ts'
 import { offerWith } from '#template/unserved-offer.ts'
 import { zonesOf } from '#template/zones.ts'
 import { secretsIn, secretsMax } from '../deployments/redact.ts'
-import type {
-  Answers,
-  ExpandQuestion,
-  LateAnswer,
-  LateQuestion,
-  NodeAnswer,
-  PlainContext,
-  Question,
-  ShownNode,
-  ShownPlan,
+import {
+  type Answers,
+  contextIn,
+  type ExpandQuestion,
+  type LateAnswer,
+  type LateQuestion,
+  type NodeAnswer,
+  type PlainContext,
+  type Question,
+  type ShownNode,
+  type ShownPlan,
 } from './questions.ts'
 import { uuidOf } from './uuid-of.ts'
 
@@ -45,6 +46,8 @@ const problemsMax = 500
 export class Evaluations {
   readonly #plans = new Map<number, { readonly plan: Plan; readonly size: number }>()
   readonly #ticks: () => number
+  /** As they came last. They are large, and the same for all questions of an installation. */
+  #offers: NonNullable<PlainContext['offers']> = {}
 
   /** `ticks` are milliseconds that never go back. */
   constructor(ticks: () => number) {
@@ -53,6 +56,7 @@ export class Evaluations {
 
   /** Throws `TemplateRefusal` for late expressions that fail. */
   answer(question: Question): Answers[keyof Answers] {
+    this.#offers = contextIn(question)?.offers ?? this.#offers
     switch (question.kind) {
       case 'template': {
         const read = templateLanguage.parseTemplate(question.text)
@@ -77,10 +81,12 @@ export class Evaluations {
 
   #expand(question: ExpandQuestion): Read<ShownPlan> {
     const template = objectIn(question.template)
-    const { read, given, expanded } = attempted(template, question)
+    const context = contextOf(question.context, this.#offers)
+    const { read, given, expanded } = attempted(template, question, context)
     if (!read.ok || !given.ok || expanded?.ok !== true) {
       // A body contains a template as an object: its problems get positions in its usual printed form.
-      const placed = attempted(JSON.stringify(template, undefined, 2), question)
+      const text = JSON.stringify(template, undefined, 2)
+      const placed = attempted(text, question, contextOf(question.context, this.#offers))
       const problems = [placed.read, placed.given, placed.expanded, read, given, expanded]
       return { ok: false, problems: problemsOf(problems) }
     }
@@ -101,6 +107,10 @@ export class Evaluations {
       ok: true,
       value: { nodes: plan.nodes.map(shownNode), outputs, parameters, characters, secrets: told },
     }
+  }
+
+  release(number: number): void {
+    this.#plans.delete(number)
   }
 
   /** A short template can make many and large resources. */
@@ -180,19 +190,22 @@ export class Evaluations {
 }
 
 /** What could be parsed is expanded anyway: that may find further problems. */
-function attempted(text: string | JsonObject, question: ExpandQuestion) {
+function attempted(text: string | JsonObject, question: ExpandQuestion, context: ExpansionContext) {
   const read = templateLanguage.parseTemplate(text)
   const given = templateLanguage.parseParameters(objectIn(question.parameters))
   const template = read.ok ? read.value : read.partial
   const expanded =
     template !== undefined && given.ok
-      ? templateLanguage.expand(template, given.value, contextOf(question.context))
+      ? templateLanguage.expand(template, given.value, context)
       : undefined
   return { read, given, expanded }
 }
 
-function contextOf(context: PlainContext): ExpansionContext {
-  const { run, offers, takesAnyType, roles, ...plain } = context
+function contextOf(
+  context: PlainContext,
+  offers: NonNullable<PlainContext['offers']>,
+): ExpansionContext {
+  const { run, offers: _, takesAnyType, roles, ...plain } = context
   let drawn = 0
   return {
     ...plain,

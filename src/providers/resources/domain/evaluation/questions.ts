@@ -21,8 +21,8 @@ export interface PlainContext
   extends Omit<ExpansionContext, 'uuid' | 'zones' | 'provider' | 'invented' | 'roleDefinition'> {
   /** The only source of ids that expressions draw. */
   readonly run: string
-  /** By namespace in lower case. */
-  readonly offers: Readonly<Record<string, JsonObject>>
+  /** By namespace in lower case. Left out where the thread has them from an earlier question. */
+  readonly offers?: Readonly<Record<string, JsonObject>>
   /** Accepts any type, even unknown ones. */
   readonly takesAnyType: boolean
   /** Ids of the built-in roles, by name in lower case. */
@@ -58,6 +58,12 @@ export type Question =
   | ExpandQuestion
   | LateQuestion
 
+/** The context by which a question makes a plan, if it may have to. */
+export function contextIn(sent: Question): PlainContext | undefined {
+  if (sent.kind === 'expand') return sent.context
+  return sent.kind === 'late' ? sent.again?.context : undefined
+}
+
 export type ShownNode = Omit<PlanNode, 'needs' | 'evaluate' | 'readiness'>
 export type ShownOutput = Omit<PlanOutput, 'needs' | 'evaluate'>
 
@@ -86,6 +92,12 @@ export type LateAnswer =
   | { readonly kind: 'output'; readonly value: Tainted | undefined }
   /** The thread does not know the plan: it was forgotten, or never made here. */
   | { readonly kind: 'gone' }
+
+/** Nothing is answered: the thread lets go of the plan. */
+export interface Release {
+  readonly kind: 'release'
+  readonly plan: number
+}
 
 /** The answer to each kind of question. */
 export interface Answers {

@@ -37,6 +37,8 @@ export interface Planned {
   readonly parameters: Plan['parameters']
   /** The request was accepted: from now on its expressions wait for the quota and are not refused for it. */
   accept(): void
+  /** Nothing more is asked of it, so that its thread need not keep it. */
+  release(): void
 }
 
 /**
@@ -135,6 +137,11 @@ export function remotePlan(
     parameters: made.plan.parameters,
     accept() {
       payer = { ...payer, accepted: true }
+    },
+    release() {
+      ahead.clear()
+      given.clear()
+      threads.release(question.plan, thread)
     },
   }
 }

@@ -177,3 +177,26 @@ test('nodes are answered ahead of their question, each as if it were asked by it
     assert.partialDeepStrictEqual(await bodyOf(at), body(at))
   }
 })
+
+test('each thread learns what providers offer, and learns it again when it is another', async () => {
+  const threads = new TemplateThreads(new TestClock(), { ...defaultThreadLimits, threadsMax: 2 })
+  const offersOf = (namespace: string) => ({ 'a.b': { namespace, resourceTypes: [] } })
+  const [one, two] = [offersOf('A.B'), offersOf('a.B')]
+  const offered = async (offers: typeof one): Promise<unknown> => {
+    const made = question(threads.nextPlan(), "[providers('A.B').namespace]")
+    const expansion = { ...made, context: { ...made.context, offers } }
+    const { answer, thread } = await threads.ask<'expand'>(expansion, payer)
+    assert.ok(answer.ok)
+    const plan = remotePlan(threads, expansion, payer, { plan: answer.value, thread })
+    const value = await plan.outputs[0]?.late(new Map())
+    // What is asked of a released plan makes it again.
+    plan.release()
+    assert.deepEqual(await plan.outputs[0]?.late(new Map()), value)
+    return value && 'value' in value ? value.value?.value : value
+  }
+  // At once, so that both threads have one.
+  const same = await Promise.all([one, one, one, one].map(offered))
+  assert.deepEqual(same, Array(4).fill({ made: 'A.B' }))
+  assert.deepEqual(await offered(two), { made: 'a.B' })
+  assert.deepEqual(await offered(one), { made: 'A.B' })
+})

@@ -9,7 +9,14 @@ import { refuse } from '#kernel/error.ts'
 import type { Clock } from '#kernel/ports.ts'
 import { TemplateRefusal } from '#template/plan.ts'
 import { type AllowanceRule, Allowances, defaultAllowance } from './allowances.ts'
-import type { Answers, Question, Told } from './questions.ts'
+import {
+  type Answers,
+  contextIn,
+  type PlainContext,
+  type Question,
+  type Release,
+  type Told,
+} from './questions.ts'
 
 interface ThreadLimits {
   readonly threadsMax: number
@@ -58,6 +65,8 @@ export class Thread {
   /** It has loaded its code. */
   isReady = false
   isGone = false
+  /** What it was told last of what providers offer. */
+  offers: PlainContext['offers']
 
   constructor(heapMegabytes: number) {
     const file = import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js'
@@ -129,6 +138,11 @@ export class TemplateThreads {
     )
   }
 
+  /** The plan is needed no more. One that is asked about all the same is made again. */
+  release(plan: number, thread: Thread): void {
+    if (!thread.isGone) thread.worker.postMessage({ kind: 'release', plan } satisfies Release)
+  }
+
   #dispatch(): void {
     for (const job of this.#waiting.filter(({ thread }) => thread?.isGone === true)) {
       this.#waiting.splice(this.#waiting.indexOf(job), 1)
@@ -161,7 +175,7 @@ export class TemplateThreads {
     if (thread.isReady) this.#limitTime(thread)
     // A pending question keeps the process alive, as any work does.
     thread.worker.ref()
-    thread.worker.postMessage(best.question)
+    thread.worker.postMessage(withoutKnownOffers(thread, best.question))
   }
 
   #limitTime(thread: Thread): void {
@@ -223,6 +237,19 @@ export class TemplateThreads {
     this.#allowances.take(job.payer.principalId, Math.max(0, now - thread.startedAt), now)
     return job
   }
+}
+
+/** Copying what providers offer into the thread takes longer than most questions: it is sent when it is another. */
+function withoutKnownOffers(thread: Thread, sent: Question): Question {
+  const context = contextIn(sent)
+  if (context?.offers === undefined) return sent
+  const isKnown = thread.offers === context.offers
+  thread.offers = context.offers
+  if (!isKnown) return sent
+  const { offers: _, ...rest } = context
+  if (sent.kind === 'expand') return { ...sent, context: rest }
+  if (sent.kind !== 'late' || sent.again === undefined) return sent
+  return { ...sent, again: { ...sent.again, context: rest } }
 }
 
 function refused(message: string): TemplateRefusal {

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads'
 import { writeExactIntegers } from '#kernel/exact-json.ts'
 import { TemplateRefusal } from '#template/plan.ts'
 import { Evaluations } from './evaluations.ts'
-import type { Question, Told } from './questions.ts'
+import type { Question, Release, Told } from './questions.ts'
 
 writeExactIntegers()
 const evaluations = new Evaluations(() => performance.now())
@@ -20,7 +20,8 @@ function told(question: Question): Told {
   }
 }
 
-parentPort?.on('message', (question: Question) => {
-  parentPort?.postMessage(told(question))
+parentPort?.on('message', (question: Question | Release) => {
+  if (question.kind === 'release') evaluations.release(question.plan)
+  else parentPort?.postMessage(told(question))
 })
 parentPort?.postMessage({ kind: 'ready' } satisfies Told)

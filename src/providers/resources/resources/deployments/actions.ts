@@ -67,6 +67,7 @@ export function deploymentActions(
         await previewTree(deps, context, { id, expanded, validation }, ({ node }) => {
           validatedResources.push({ id: node.id })
         })
+        expanded.plan.release()
         const shown = showDeployment(model, 'Succeeded', undefined)
         const { outputResources: _none, ...properties } = shown['properties'] as Record<
           string,

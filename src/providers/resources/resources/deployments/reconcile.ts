@@ -44,6 +44,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
   }
 
   const forget = (key: string): void => {
+    runs.get(key)?.close()
     runs.delete(key)
     awaited.forget(key)
   }
