@@ -30,12 +30,13 @@ export function dependenciesOf(
   const batches = batchesBefore([...nodes.values()])
   const requested = new Map<string, Set<string>>()
   const extra = new Map<string, Set<string>>()
+  const lengths = new Set([...nodes.keys()].map(({ length }) => length))
   for (const [key, instance] of nodes) {
     const found = new Set<string>()
     const more = new Set<string>()
     const known = [...namedBy(expansion, instance), ...(batches.get(key) ?? [])]
     for (const { nodeKey } of known) if (nodeKey !== undefined) found.add(nodeKey)
-    const container = containerOf(instance.id, nodes)
+    const container = containerOf(instance.id, nodes, lengths)
     if (container !== undefined) more.add(container)
     for (const { node, apiVersion } of needs.get(key) ?? []) {
       if (node !== undefined) (apiVersion === undefined ? found : more).add(node)
@@ -93,10 +94,16 @@ function named(expansion: Expansion, name: Json, path: TemplatePath): readonly K
   return []
 }
 
-/** The nearest node that contains the resource, which must exist first. */
-function containerOf(id: string, nodes: ReadonlyMap<string, Instance>): string | undefined {
+/** The nearest node that contains the resource, which must exist first. `lengths` are those of the nodes' keys. */
+function containerOf(
+  id: string,
+  nodes: ReadonlyMap<string, Instance>,
+  lengths: ReadonlySet<number>,
+): string | undefined {
   const lower = id.toLowerCase()
   for (let at = lower.lastIndexOf('/'); at > 0; at = lower.lastIndexOf('/', at - 1)) {
+    // A thousand resources have a dozen of such beginnings each, and hardly one of them is a node's.
+    if (!lengths.has(at)) continue
     const key = lower.slice(0, at)
     if (nodes.has(key)) return key
   }

@@ -161,10 +161,12 @@ export function sizeOf(value: Json, most: number, depth = 0): number {
     }
     return size
   }
-  for (const [name, one] of Object.entries(value)) {
+  const object = value as JsonObject
+  // Every value is counted several times, so no list is made of the members. JSON has no inherited ones.
+  for (const name in object) {
     size += name.length + 3
     if (size > most) return size
-    size += sizeOf(one as Json, most - size, depth + 1)
+    size += sizeOf(object[name] ?? null, most - size, depth + 1)
     if (size > most) return size
   }
   return size

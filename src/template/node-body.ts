@@ -99,13 +99,20 @@ export function linkFrom(link: Json, base: Json | undefined): Json {
 
 /** A property that is null counts as absent. Null elements of arrays stay, since the others would move. */
 function withoutNulls(value: Json): Json {
-  if (isArray(value)) {
-    const made = value.map(withoutNulls)
-    return made.every((one, at) => one === value[at]) ? value : made
-  }
+  // Most values have none, and are as they were.
+  return hasNulls(value) ? copiedWithoutNulls(value) : value
+}
+
+function copiedWithoutNulls(value: Json): Json {
+  if (isArray(value)) return value.map(copiedWithoutNulls)
   if (!isObject(value)) return value
-  const entries = Object.entries(value)
-  const made = entries.map(([name, one]) => [name, withoutNulls(one)] as const)
-  const isSame = made.every(([, one], at) => one !== null && one === entries[at]?.[1])
-  return isSame ? value : objectOf(made.filter(([, one]) => one !== null))
+  const present = Object.entries(value).filter(([, one]) => one !== null)
+  return objectOf(present.map(([name, one]) => [name, copiedWithoutNulls(one)] as const))
+}
+
+function hasNulls(value: Json | undefined): boolean {
+  if (isArray(value)) return value.some(hasNulls)
+  if (!isObject(value)) return false
+  for (const name in value) if (value[name] === null || hasNulls(value[name])) return true
+  return false
 }

@@ -26,10 +26,14 @@ export function comparable(answer: unknown, apiVersion: string): unknown {
 
 /** Without an engine's current state, at any depth. Most values have none, and are as they were. */
 function withoutInstances(value: unknown): unknown {
-  if (!hasInstances(value)) return value
-  if (Array.isArray(value)) return value.map(withoutInstances)
-  const kept = Object.entries(value as object).filter(([name]) => name !== 'instanceView')
-  return Object.fromEntries(kept.map(([name, one]) => [name, withoutInstances(one)]))
+  return hasInstances(value) ? copiedWithoutInstances(value) : value
+}
+
+function copiedWithoutInstances(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copiedWithoutInstances)
+  if (!isJsonObject(value)) return value
+  const kept = Object.entries(value).filter(([name]) => name !== 'instanceView')
+  return Object.fromEntries(kept.map(([name, one]) => [name, copiedWithoutInstances(one)]))
 }
 
 function hasInstances(value: unknown): boolean {
