@@ -158,20 +158,20 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined
 }
 
-function* membersOf(value: object): Generator {
-  for (const name in value) {
-    yield name
-    yield memberOf(value, name)
-  }
-}
-
 /** Characters of the value, roughly, as far as it matters: counted no further than what is never recorded. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (!isObject(value)) return value === undefined ? 0 : (JSON.stringify(value)?.length ?? 0)
   let length = 2
-  for (const member of Array.isArray(value) ? value : membersOf(value)) {
-    length += lengthOf(member) + 1
+  if (Array.isArray(value)) {
+    for (const member of value) {
+      length += lengthOf(member) + 1
+      if (length > changeLimits.length) break
+    }
+    return length
+  }
+  for (const name in value) {
+    length += name.length + lengthOf(memberOf(value, name)) + 2
     if (length > changeLimits.length) break
   }
   return length

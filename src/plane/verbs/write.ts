@@ -375,7 +375,10 @@ function outcomeOf(
   }
 }
 
-function shownOf({ deps, compiled, route }: Write, resource: StoredResource): object {
+function shownOf(
+  { deps, compiled, route }: Pick<Write, 'deps' | 'compiled' | 'route'>,
+  resource: StoredResource,
+): object {
   return toWire(compiled, route.shape, resource, deps.registry.words)
 }
 
@@ -386,10 +389,12 @@ function outcomeLate(
   status: number,
   operation?: OperationLink,
 ): Outcome & { readonly body: object } {
+  // Nothing else of the write is kept by its answer: a plan has a thousand of them until its last one was tried.
+  const { deps, compiled, route } = write
   return {
     status,
     get body() {
-      return shownOf(write, resource)
+      return shownOf({ deps, compiled, route }, resource)
     },
     etag: resource.etag,
     ...(operation === undefined ? {} : { operation }),
