@@ -33,7 +33,7 @@ export class BoundedHandshake extends Duplex {
     }
     if (socket.connecting) socket.once('connect', know)
     else know()
-    socket.on('data', (chunk) => this.#take(chunk))
+    socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.once('end', () => {
       this.#hasEnded = true
       this.#inTurn(() => this.push(null))
