@@ -111,11 +111,7 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
 })
 
 /** The first page is read again, and the view is drawn anew meanwhile: the next page is read all the same. */
-async function assertReadsOn(
-  installation: Installation,
-  page: Page,
-  list: Locator,
-): Promise<void> {
+async function assertReadsOn(installation: Installation, page: Page, list: Locator): Promise<void> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const again = /\/resources\?(?!.*skiptoken)/i
   const held = page.waitForRequest(again)
