@@ -136,6 +136,6 @@ function complaint(name: string, words: string): DatabaseEngineError {
   // A server in another language leaves the programs' own words, which come with a lost connection. A snapshot ends
   // with the session that exported it, as when the server restarts.
   const gone =
-    /no connection to its server|could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server|invalid snapshot identifier/
+    /no connection to its server|could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server|invalid snapshot identifier|snapshot "[^"]*" does not exist/
   return new DatabaseEngineError(gone.test(text) ? 'unavailable' : 'refused', `${name}: ${text}`)
 }
