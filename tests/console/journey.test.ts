@@ -515,8 +515,19 @@ function journeys(): void {
     await page.getByRole('tab', { name: 'Overview' }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
     await page.unrouteAll()
-    await page.route('**/resources?*', (route) => route.fulfill({ status: 500, body: 'no' }))
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route('**/resources?*', async (route) => {
+      await released
+      await route.fulfill({ status: 500, body: 'no' })
+    })
+    const groups = page.waitForResponse(/\/resourcegroups\?/i)
     await opened.open('/')
+    // Groups alone do not say that nothing is out of order.
+    await (await groups).finished()
+    await page.evaluate(settled)
+    const outOfOrder = page.getByRole('region', { name: 'Out of order', exact: true })
+    assert.equal(await outOfOrder.getByText(/^Nothing/).count(), 0)
+    release()
     for (const name of ['Out of order', 'Under way']) {
       const card = page.getByRole('region', { name, exact: true })
       await card.getByText('The server refused this').first().waitFor()

@@ -60,7 +60,7 @@ export function Standing({ subscriptionIds, trail }: StandingProps) {
     ...resources.rows,
   ]
   const failure = resources.error ?? groups.error
-  const loading = (resources.loading || groups.loading) && states.length === 0
+  const loading = resources.loading || groups.loading
   const bad = states.filter(({ provisioningState: state }) => isBad(state))
   const working = states.filter(
     ({ provisioningState: state }) =>
