@@ -171,8 +171,7 @@ export function createDirectoryCache(options: {
     isActive(principal) {
       const { id } = principal
       // Each resource of a deployment asks for the same one: nothing is awaited where the answer is known.
-      const isKnown = parseObjectId(id) === id && watch.refresh() === undefined
-      const known = isKnown ? records.get(id) : undefined
+      const known = watch.refresh() === undefined ? records.get(id) : undefined
       return known === undefined
         ? record(id).then((found) => isActiveAs(found, principal))
         : Promise.resolve(isActiveAs(known ?? undefined, principal))

@@ -9,13 +9,13 @@ import { Duplex } from 'node:stream'
 /** Four certificates with keys of 4,096 bits have 8 KB. */
 const handshakeBytesMax = 32 * 1024
 /** Of processor time. A handshake takes one or two milliseconds, those of old and large keys ten. */
-const heldMicroseconds = 30_000
+const slowMicroseconds = 30_000
 
 type Done = (error?: Error | null) => void
 
 export class BoundedHandshake extends Duplex {
   readonly #socket: Socket
-  readonly #onHeld: (address: string) => void
+  readonly #onSlow: (address: string) => void
   #address = ''
   #bytes = 0
   #spent = 0
@@ -23,16 +23,16 @@ export class BoundedHandshake extends Duplex {
   #isOver = false
   #hasEnded = false
 
-  /** `onHeld`: the handshake took long. */
-  constructor(socket: Socket, onHeld: (address: string) => void = () => undefined) {
+  /** `onSlow`: the handshake took long. */
+  constructor(socket: Socket, onSlow: (address: string) => void = () => undefined) {
     super()
-    this.#onHeld = onHeld
+    this.#onSlow = onSlow
     this.#socket = socket
-    const know = (): void => {
+    const setAddress = (): void => {
       this.#address = socket.remoteAddress ?? ''
     }
-    if (socket.connecting) socket.once('connect', know)
-    else know()
+    if (socket.connecting) socket.once('connect', setAddress)
+    else setAddress()
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.once('end', () => {
       this.#hasEnded = true
@@ -79,9 +79,9 @@ export class BoundedHandshake extends Duplex {
   }
 
   #spend(microseconds: number): void {
-    const isHeld = this.#spent >= heldMicroseconds
+    const isSlow = this.#spent >= slowMicroseconds
     this.#spent += microseconds
-    if (!isHeld && this.#spent >= heldMicroseconds) this.#onHeld(this.#address)
+    if (!isSlow && this.#spent >= slowMicroseconds) this.#onSlow(this.#address)
   }
 
   override _read(): void {
@@ -148,7 +148,7 @@ function count(address: string, microseconds: number): void {
   if (takenSum <= takenMicrosecondsMax && taken.size <= addressesMax) return
   takenSum = 0
   for (const [one, all] of taken) {
-    if (all < heldMicroseconds) taken.delete(one)
+    if (all < slowMicroseconds) taken.delete(one)
     else taken.set(one, all / 2)
     takenSum += taken.get(one) ?? 0
   }

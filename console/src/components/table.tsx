@@ -174,7 +174,7 @@ export function Table<T>(props: TableProps<T>) {
   const [hidden, setHidden] = useOwnPreference(columnsOf(name), '')
   const [ownSort, setOwnSort] = useState<Sort>()
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
-  const pick = useCallback(
+  const togglePicked = useCallback(
     (key: string) =>
       setPicked((before) => {
         const next = new Set(before)
@@ -223,7 +223,7 @@ export function Table<T>(props: TableProps<T>) {
           if (byServer) onOrder(down ? `${field} desc` : field)
         }}
         picked={picked}
-        onPick={pick}
+        onPick={togglePicked}
       />
     </div>
   )

@@ -26,7 +26,7 @@ function begin(id: number, target: SecureTarget): void {
   const { host, port, addresses, name, isChecked } = target
   const stream = new BoundedHandshake(
     connect({ host, port, lookup: lookupOf(addresses) }),
-    (address) => say({ kind: 'held', id, address }),
+    (address) => say({ kind: 'slow', id, address }),
   )
   const socket = tls.connect({
     socket: stream,

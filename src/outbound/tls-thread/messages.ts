@@ -19,9 +19,9 @@ export type ToThread =
   | { readonly kind: 'write'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'trust'; readonly authorities: readonly string[] }
 
-/** `held`: the handshake with this address took long. */
+/** `slow`: the handshake with this address took long. */
 export type FromThread =
-  | { readonly kind: 'held'; readonly id: number; readonly address: string }
+  | { readonly kind: 'slow'; readonly id: number; readonly address: string }
   | { readonly kind: 'written' | 'end' | 'closed'; readonly id: number }
   | { readonly kind: 'bytes'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | {

@@ -27,28 +27,28 @@ const addressesMax = 1000
 export class SecureConnections {
   #thread: SecureThread | undefined
   #apart: SecureThread | undefined
-  readonly #held = new Set<string>()
+  readonly #slow = new Set<string>()
 
   open(target: SecureTarget): Duplex {
-    const isHeld = target.addresses.some((address) => this.#held.has(address))
-    const before = isHeld ? this.#apart : this.#thread
-    const thread = before?.isThere === true ? before : this.#start(isHeld)
-    if (isHeld) this.#apart = thread
+    const isSlow = target.addresses.some((address) => this.#slow.has(address))
+    const before = isSlow ? this.#apart : this.#thread
+    const thread = before?.isThere === true ? before : this.#start(isSlow)
+    if (isSlow) this.#apart = thread
     else this.#thread = thread
     return thread.open(target)
   }
 
   #start(isApart: boolean): SecureThread {
     return new SecureThread(isApart, (address) => {
-      this.#held.add(address)
-      const [oldest = ''] = this.#held
-      if (this.#held.size > addressesMax) this.#held.delete(oldest)
+      this.#slow.add(address)
+      const [oldest = ''] = this.#slow
+      if (this.#slow.size > addressesMax) this.#slow.delete(oldest)
     })
   }
 }
 
 class SecureThread {
-  readonly #onHeld: (address: string) => void
+  readonly #onSlow: (address: string) => void
   readonly #worker: Worker
   readonly #connections = new Map<number, SecureConnection>()
   #isGone = false
@@ -56,8 +56,8 @@ class SecureThread {
   #idle: NodeJS.Timeout | undefined
   #trusted: readonly string[] | undefined
 
-  constructor(isApart: boolean, onHeld: (address: string) => void) {
-    this.#onHeld = onHeld
+  constructor(isApart: boolean, onSlow: (address: string) => void) {
+    this.#onSlow = onSlow
     // In a package the files are JavaScript; in a checkout they are TypeScript.
     const file = import.meta.url.endsWith('.ts') ? './main.ts' : './main.js'
     this.#worker = new Worker(new URL(file, import.meta.url), {
@@ -94,7 +94,7 @@ class SecureThread {
   }
 
   #hear(message: FromThread): void {
-    if (message.kind === 'held') this.#onHeld(message.address)
+    if (message.kind === 'slow') this.#onSlow(message.address)
     else this.#connections.get(message.id)?.hear(message)
   }
 
@@ -148,7 +148,7 @@ class SecureConnection extends Duplex {
     this.#thread = thread
   }
 
-  hear(message: Exclude<FromThread, { kind: 'held' }>): void {
+  hear(message: Exclude<FromThread, { kind: 'slow' }>): void {
     switch (message.kind) {
       case 'bytes':
         this.push(Buffer.from(message.bytes.buffer))

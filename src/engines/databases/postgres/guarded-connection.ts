@@ -122,7 +122,7 @@ export class GuardedConnection extends pg.Connection {
       host: host.toLowerCase(),
       giveWay: () => this.breakOff('it timed out: too much is being read at once'),
     }
-    this.order = new MessageOrder(budget === undefined ? columnsMax : columnsOfLookMax)
+    this.order = new MessageOrder(budget !== undefined)
     // Runs before the message is passed on to records, findings and answers.
     this.on('errorMessage', (error: Error) => {
       error.message = shortWords(error.message, wordsMax)
@@ -216,20 +216,22 @@ const authenticationBytesMax = 4096
 
 /** Refuses messages that do not fit those before them. */
 class MessageOrder {
-  private readonly columnsMax: number
+  private readonly isLook: boolean
   private readonly authentications = new Set<number>()
   private columns = 0
 
-  constructor(max: number) {
-    this.columnsMax = max
+  constructor(isLook: boolean) {
+    this.isLook = isLook
   }
 
   require(message: Buffer): void {
     switch (message[0]) {
       case rowDescription:
         this.columns = message.readUInt16BE(headerBytes)
-        if (this.columns > this.columnsMax) throw new RangeError('too many columns')
-        if (this.columnsMax === columnsOfLookMax) requireNames(message, this.columns)
+        if (this.columns > (this.isLook ? columnsOfLookMax : columnsMax)) {
+          throw new RangeError('too many columns')
+        }
+        if (this.isLook) requireNames(message, this.columns)
         return
       case dataRow:
         // The driver makes all columns of a row, however few it has.
