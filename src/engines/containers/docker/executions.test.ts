@@ -113,19 +113,33 @@ test('a short command with a terminal gives its output and leaves no connection'
 })
 
 test('an engine that cuts the connection of a new command fails the command, and nothing else', async () => {
+  let looks = 0
   await using engine = await fakeEngine((request, response) => {
     if (request.url?.includes('/resize') === true) {
       for (const socket of engine.sockets) if (socket instanceof Socket) socket.resetAndDestroy()
       setTimeout(() => response.writeHead(500).end('{"message":"gone"}'), 100)
       return
     }
-    response.end('{"Id":"one","Running":false,"ExitCode":137}')
+    const running = request.method === 'GET' && looks++ === 0
+    response.end(JSON.stringify({ Id: 'one', Running: running, ExitCode: 137 }))
   })
   const executions = new Executions(engine.client)
   const terminal = { rows: 10, columns: 20 }
   await assert.rejects(executions.open('web', { command: ['sh'], terminal }), /gone/)
   await executions.settled()
   assert.ok(engine.sockets.every(({ destroyed }) => destroyed))
+})
+
+test('a command that ends while its terminal gets its size fails nothing', async () => {
+  await using engine = await fakeEngine(({ url = '' }, response) => {
+    // As Podman answers.
+    if (url.includes('/resize')) response.writeHead(500).end('{"message":"broken pipe"}')
+    else response.end('{"Id":"one","Running":false,"ExitCode":0}')
+  })
+  const executions = new Executions(engine.client)
+  const terminal = { rows: 10, columns: 20 }
+  await using session = await executions.open('web', { command: ['true'], terminal })
+  assert.equal(await session.exitCode(), 0)
 })
 
 test('a command that has yet to begin is ended with its session, too', async () => {
@@ -144,6 +158,40 @@ test('a command that has yet to begin is ended with its session, too', async () 
   await executions.settled()
   // The second one ends the first.
   assert.equal(made.length, 2)
+})
+
+test('what goes on counts, though the engine is slow to tell of another end', async () => {
+  const running = new Set<string>()
+  const firstLooks: (() => void)[] = []
+  let made = 0
+  await using engine = await fakeEngine(({ url = '', method }, response) => {
+    if (method === 'POST') {
+      if (url.includes('/containers/')) response.end(JSON.stringify({ Id: `e${++made}` }))
+      return
+    }
+    const id = url.split('/').at(-2) ?? ''
+    const tell = () => response.end(JSON.stringify({ Running: running.has(id), ExitCode: 0 }))
+    if (id === 'e1' && firstLooks.push(tell) === 2) return
+    tell()
+  })
+  const executions = new Executions(engine.client)
+  const letGo = async (goesOn: boolean): Promise<void> => {
+    await using _ = await executions.open('web', { command: ['sleep', '7777'] })
+    if (goesOn) running.add(`e${made}`)
+  }
+  await letGo(false)
+  await until(() => firstLooks.length === 2, 10)
+  // The end of the second one is noted, and that of the first with it.
+  await letGo(false)
+  await until(() => firstLooks.length === 3, 10)
+  await letGo(true)
+  firstLooks[1]?.()
+  for (let count = 1; count < 20; count++) {
+    await executions.settled()
+    await letGo(true)
+  }
+  await executions.settled()
+  await assert.rejects(letGo(true), /go on without a client/)
 })
 
 test('the end of a command without a client is seen before the engine forgets the command', async (t) => {

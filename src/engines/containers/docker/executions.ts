@@ -73,19 +73,23 @@ export class Executions {
 
   /** Counted before anything is awaited. */
   async #end(container: string, id: string, value: string): Promise<void> {
-    const left = this.#left.get(container) ?? new Set()
-    this.#left.set(container, left.add(id))
-    if (await this.#goesOn(id, 1)) await this.#kill(container, value, left)
+    this.#count(container, id)
+    if (await this.#goesOn(id, 1)) await this.#kill(container, value)
     await this.#forgetEnded(container)
   }
 
+  #count(container: string, id: string): void {
+    const left = this.#left.get(container) ?? new Set()
+    this.#left.set(container, left.add(id))
+  }
+
   /** Gives up when the container has no working shell. */
-  async #kill(container: string, value: string, left: Set<string>): Promise<void> {
+  async #kill(container: string, value: string): Promise<void> {
     const command = ['sh', '-c', killScript, value]
     const started = await this.#unlessRefused(() => startExec(this.#client, container, command))
     if (started === undefined) return
     await using _ = started
-    left.add(started.id)
+    this.#count(container, started.id)
     await this.#goesOn(started.id)
   }
 
@@ -99,7 +103,8 @@ export class Executions {
   async #forgetEnded(container: string): Promise<void> {
     const left = this.#left.get(container) ?? new Set()
     for (const id of [...left]) if (!(await this.#goesOn(id, 1))) left.delete(id)
-    if (left.size === 0) this.#left.delete(container)
+    // Meanwhile another call may have removed this set, and a new command may have begun another.
+    if (left.size === 0 && this.#left.get(container) === left) this.#left.delete(container)
     // Commands of removed containers are never checked again otherwise.
     const [oldest] = this.#left.keys()
     if (this.#left.size > containersMax && oldest !== undefined) await this.#forgetEnded(oldest)

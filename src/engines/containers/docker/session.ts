@@ -152,7 +152,9 @@ async function resize(
     const [outcome] = await Promise.allSettled([client.json(call)])
     if (outcome.status === 'fulfilled') return
     const error: unknown = outcome.reason
-    if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
+    if (!(error instanceof EngineError)) throw error
+    // Podman answers that it is at fault itself when the command ends meanwhile.
+    if (error.kind === 'unavailable' && (await runsStill(client, id, 1))) throw error
     await sleep(resizeWaitMs)
   }
 }
