@@ -139,6 +139,49 @@ function journeys(): void {
     await opened.assertFit('share')
   })
 
+  test('a list that is refused or still read is not called empty', async (t) => {
+    const { page } = opened
+    t.after(() => page.unrouteAll())
+    const shares = `/subscriptions/${installation.subscriptionId}/resourceGroups/demo/providers/Vendor.DataShare/accounts`
+    const views = [
+      ['/sharing', /\/listInvitations\?/, 'Nobody has invited you.'],
+      [
+        `/resource${shares}/demo-provider/shares/demo`,
+        /\/providerShareSubscriptions\?/,
+        'Nobody has accepted it yet.',
+      ],
+      [
+        `/resource${shares}/demo-consumer/shareSubscriptions/demo`,
+        /\/dataSetMappings\?/,
+        'No target was chosen: nothing can be copied yet.',
+      ],
+      [
+        `/resource${shares}/demo-consumer/shareSubscriptions/demo`,
+        /\/listSynchronizations\?/,
+        'Nothing was copied yet.',
+      ],
+    ] as const
+    for (const [path, list, empty] of views) {
+      await page.route(list, (route) => route.fulfill({ status: 403, body: 'no' }))
+      await opened.open(path)
+      await page.getByText('You may not do this').first().waitFor()
+      assert.equal(await page.getByText(empty).count(), 0, empty)
+      await page.unrouteAll()
+    }
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route(/\/providers\/Vendor.ResourceHealth\/events\?/, async (route) => {
+      await released
+      await route.fulfill({ json: { value: [] } })
+    })
+    await opened.open('/health')
+    const works = page.getByText('Every service works in every region')
+    const board = page.getByRole('region', { name: 'Services and regions' })
+    await board.getByText('Loading').waitFor()
+    assert.equal(await works.count(), 0)
+    release()
+    await works.waitFor()
+  })
+
   test('business: an invoice written like a sheet, its total as one types, what is refused, then posted', async () => {
     const { page } = opened
     await page.getByRole('link', { name: 'Business' }).click()

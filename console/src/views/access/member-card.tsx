@@ -7,6 +7,7 @@ import { useRights } from '../../app/rights.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink } from '../../components/app-link.tsx'
 import { Card, Pairs } from '../../components/card.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { Loading } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { accessTexts, peopleTexts } from '../../texts/access.ts'
@@ -59,9 +60,7 @@ function Roles({ id }: { readonly id: string }) {
     <>
       <Text weight="semibold">{peopleTexts.roles}</Text>
       {found.error !== null && <Refusal failure={found.error} quiet />}
-      {found.error === null && found.rows.length === 0 && (
-        <Text>{found.loading ? appTexts.loading : peopleTexts.noRoles}</Text>
-      )}
+      <EmptyText found={found} rows={found.rows} text={peopleTexts.noRoles} />
       <ul className={styles.list}>
         {found.rows.map(({ id: key, properties }) => (
           <li key={key} className={styles.line}>

@@ -13,6 +13,7 @@ import { useSearch, useSetSearch } from '../../app/address.ts'
 import { AppLink } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { CopyButton } from '../../components/code-block.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
 import { Options } from '../../components/options.tsx'
 import { Refusal } from '../../components/refusal.tsx'
@@ -276,9 +277,7 @@ function Members({ group }: { readonly group: Member }) {
   const failure = found.error ?? change.error ?? all.error
   return (
     <Card title={peopleTexts.membersOf(group.displayName)}>
-      {found.rows.length === 0 && !found.loading && found.error === null && (
-        <Text>{peopleTexts.noMembers}</Text>
-      )}
+      <EmptyText found={found} rows={found.rows} text={peopleTexts.noMembers} />
       <ul className={styles.list}>
         {found.rows.map(({ id, displayName }) => (
           <li key={id} className={styles.line}>

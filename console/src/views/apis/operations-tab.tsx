@@ -7,6 +7,7 @@ import { apiUrl } from '../../api/place.ts'
 import { type Envelope, useListAt } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { quoted } from '../../components/shell.ts'
 import { type Parameter, TryIt } from '../../components/try-it.tsx'
@@ -62,7 +63,9 @@ export function OperationsTab({ id, resource, version }: TabProps) {
   if (found.error !== null && found.rows.length === 0) {
     return <Refusal failure={found.error} onRetry={found.reload} />
   }
-  if (!found.loading && found.rows.length === 0) return <Text>{apiTexts.noOperations}</Text>
+  if (found.rows.length === 0) {
+    return <EmptyText found={found} rows={found.rows} text={apiTexts.noOperations} />
+  }
   return (
     <ul className={styles.list}>
       {found.rows.map((one) => {

@@ -11,6 +11,7 @@ import { everywhere } from '../../app/scopes.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card, Pairs } from '../../components/card.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { Options } from '../../components/options.tsx'
 import { Loading, Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
@@ -90,7 +91,7 @@ function Board({ path, where }: { readonly path: string; readonly where: string 
       {found.error === null && (
         <Card title={healthTexts.board}>
           {rows.length === 0 ? (
-            <Text>{healthTexts.allWorks}</Text>
+            <EmptyText found={found} rows={rows} text={healthTexts.allWorks} />
           ) : (
             <div
               className={styles.scroll}
@@ -262,9 +263,7 @@ function OneEvent({ path, where }: { readonly path: string; readonly where: stri
       </Card>
       <Card title={healthTexts.resources}>
         {resources.error !== null && <Refusal failure={resources.error} quiet />}
-        {resources.rows.length === 0 && !resources.loading && resources.error === null && (
-          <Text>{healthTexts.noResources}</Text>
-        )}
+        <EmptyText found={resources} rows={resources.rows} text={healthTexts.noResources} />
         <ul className={styles.list}>
           {resources.rows.map(({ id, properties: of }) => {
             const target = of?.targetResourceId ?? id

@@ -1,14 +1,13 @@
 /** Service health events that are active now, the worst first. */
 
-import { Text } from '@fluentui/react-components'
 import { useState } from 'react'
 import { qualified } from '../../api/place.ts'
 import { useAllOf, useListsAt } from '../../api/queries.ts'
 import { AppLink } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { State } from '../../components/state.tsx'
-import { appTexts } from '../../texts/app.ts'
 import { homeTexts } from '../../texts/resources.ts'
 import { eventLink, type HealthEvent, healthVersion, worstFirst } from '../health/health-event.ts'
 import { Lines } from './lines.tsx'
@@ -43,9 +42,7 @@ export function HealthEvents({ subscriptionIds }: { readonly subscriptionIds: re
         }))}
       />
       {found.error !== null && <Refusal failure={found.error} quiet />}
-      {events.length === 0 && found.error === null && (
-        <Text>{found.loading ? appTexts.loading : homeTexts.noEvents}</Text>
-      )}
+      <EmptyText found={found} rows={events} text={homeTexts.noEvents} />
       <AppLink to="/health">
         {events.length > shownMax ? homeTexts.moreEvents(events.length) : homeTexts.allEvents}
       </AppLink>

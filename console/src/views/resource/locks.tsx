@@ -6,6 +6,7 @@ import { type BodyOf, call, onlyNew } from '../../api/client.ts'
 import { shortId } from '../../api/ids.ts'
 import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
 import { Card } from '../../components/card.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { FormDialog, problemAt, takenName } from '../../components/form-dialog.tsx'
 import { Options } from '../../components/options.tsx'
 import { Refusal } from '../../components/refusal.tsx'
@@ -32,7 +33,7 @@ export function Locks({ id }: TabProps) {
   }
   return (
     <Card title={resourceTexts.tabs.locks}>
-      {found.rows.length === 0 && !found.loading && <Text>{resourceTexts.noLocks}</Text>}
+      <EmptyText found={found} rows={found.rows} text={resourceTexts.noLocks} />
       <ul className={styles.list}>
         {found.rows.map((lock) => (
           <li key={lock.id} className={styles.line}>

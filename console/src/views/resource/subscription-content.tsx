@@ -8,6 +8,7 @@ import { useRecentActivity } from '../../components/activity.ts'
 import { ActivityList } from '../../components/activity-list.tsx'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card, CardGrid } from '../../components/card.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { moneyText, sumByCurrency, thisMonth, useMonth } from '../../components/money.ts'
 import { usePrincipalNames } from '../../components/principals.ts'
 import { Refusal } from '../../components/refusal.tsx'
@@ -113,9 +114,7 @@ function Access({ id }: { readonly id: string }) {
   return (
     <Card title={subscriptionTexts.access}>
       {error !== null && <Refusal failure={error} quiet />}
-      {error === null && rows.length === 0 && (
-        <Text>{loading ? appTexts.loading : subscriptionTexts.noAccess}</Text>
-      )}
+      <EmptyText found={{ loading, error }} rows={rows} text={subscriptionTexts.noAccess} />
       <ul className={styles.list}>
         {shown.map(({ id: key, properties }) => (
           <li key={key} className={styles.line}>

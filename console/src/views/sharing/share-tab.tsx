@@ -4,6 +4,7 @@ import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { send } from '../../api/client.ts'
 import { type Envelope, useListAt, useWrite } from '../../api/queries.ts'
 import { Card, CardGrid } from '../../components/card.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { momentText, State } from '../../components/state.tsx'
 import { sharingTexts } from '../../texts/sharing.ts'
@@ -67,9 +68,7 @@ export function ShareTab({ id, version }: TabProps) {
           </ul>
         </Card>
         <Card title={sharingTexts.consumers}>
-          {consumers.rows.length === 0 && !consumers.loading && (
-            <Text>{sharingTexts.noConsumers}</Text>
-          )}
+          <EmptyText found={consumers} rows={consumers.rows} text={sharingTexts.noConsumers} />
           <ul className={styles.list}>
             {consumers.rows.map(({ id: key, name, properties }) => {
               const { shareSubscriptionStatus: status = '' } = properties

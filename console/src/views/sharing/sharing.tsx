@@ -16,6 +16,7 @@ import {
 import { useGroups, useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
 import { Card, CardGrid } from '../../components/card.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
@@ -91,7 +92,7 @@ function Invitations() {
   return (
     <Card title={sharingTexts.invitations}>
       {failure !== null && <Refusal failure={failure} />}
-      {!found.loading && open.length === 0 && <Text>{sharingTexts.noInvitations}</Text>}
+      <EmptyText found={found} rows={open} text={sharingTexts.noInvitations} />
       <ul className={styles.list}>
         {open.map((one) => (
           <li key={one.properties.invitationId} className={styles.line}>

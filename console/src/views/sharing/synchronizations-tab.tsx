@@ -7,6 +7,7 @@ import { readId } from '../../api/ids.ts'
 import { type Envelope, refusalOf, useCall, useListAt, useWrite } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { Card, CardGrid } from '../../components/card.tsx'
+import { EmptyText } from '../../components/empty-text.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { sizeText, spanText } from '../../components/sizes.ts'
 import { momentText, State } from '../../components/state.tsx'
@@ -64,9 +65,7 @@ export function SynchronizationsTab({ id, version }: TabProps) {
       {failure !== null && <Refusal failure={failure} />}
       <CardGrid>
         <Card title={sharingTexts.mappings}>
-          {mappings.rows.length === 0 && !mappings.loading && (
-            <Text>{sharingTexts.noMappings}</Text>
-          )}
+          <EmptyText found={mappings} rows={mappings.rows} text={sharingTexts.noMappings} />
           <ul className={styles.list}>
             {mappings.rows.map((one) => (
               <li key={one.id} className={styles.line}>
@@ -79,7 +78,11 @@ export function SynchronizationsTab({ id, version }: TabProps) {
           </ul>
         </Card>
         <Card title={sharingTexts.runs}>
-          {all.length === 0 && !runs.isLoading && <Text>{sharingTexts.noRuns}</Text>}
+          <EmptyText
+            found={{ loading: runs.isLoading, error: runs.error }}
+            rows={all}
+            text={sharingTexts.noRuns}
+          />
           <ul className={styles.list}>
             {all.map((one) => (
               <li key={one.synchronizationId} className={styles.line}>
