@@ -24,11 +24,14 @@ export interface RuleContext<M> extends InsideContext {
   readonly tags: Readonly<Record<string, string>> | undefined
 }
 
-interface DeleteRuleContext<M> extends InsideContext {
-  /** Answers only for rights that `rightsToDelete` named. */
-  may(action: string | DataUse, scope: ResourceId): boolean
+export interface DeletionContext extends InsideContext {
   readonly id: ResourceId
   readonly query: URLSearchParams
+}
+
+interface DeleteRuleContext<M> extends DeletionContext {
+  /** Answers only for rights that `rightsToDelete` named. */
+  may(action: string | DataUse, scope: ResourceId): boolean
   readonly requested: ResourceId
   readonly resource: Resource<M> | undefined
 }
@@ -223,11 +226,11 @@ export interface StoredMembers<M> extends EveryType {
    */
   deleteRules?(context: DeleteRuleContext<M>): Promise<void> | void
   /**
-   * Other resources that go before it, with all that is below them: no more than one transaction removes. It runs again
-   * until it names none. Their types have no reconcilers. The caller's right to delete them is for `deleteRules` to
-   * check; locks on them and deny assignments are looked at here.
+   * Other resources that go before it, with all that is below them. It runs outside of transactions first, to look at all
+   * of them, then in one transaction after the other until it names none. Their types have no reconcilers. The caller's
+   * right to delete them is for `deleteRules` to check; locks on them and deny assignments are looked at by the plane.
    */
-  deletedAlong?(context: DeleteRuleContext<M>): Promise<readonly ResourceId[]>
+  deletedAlong?(context: DeletionContext): AsyncIterable<ResourceId>
   /** The refusal of a GET of a missing resource, where it is not the common one. */
   notFound?(id: ResourceId): ApiError
   /**

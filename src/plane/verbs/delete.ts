@@ -17,11 +17,13 @@ import { noAttributes, type Prohibitions } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType, isLongRunning } from '../compiled-type.ts'
+import type { DeletionContext } from '../declare/stored.ts'
 import { idOfKey, insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { prohibitedError, requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
+import { freeTurn } from '../next-turn.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
@@ -41,8 +43,9 @@ export async function runDelete(
   checkName(route.compiled, route.id)
   const request: DeleteRequest = { deps, route, input }
   // What is below goes in bounded transactions. Each makes all checks again.
-  let outcome: Outcome | undefined
+  let outcome: Outcome | Unfinished
   let { rightsAsOf } = input
+  let othersMayGo = false
   do {
     outcome = await transactFor(deps, route.compiled, {
       input: { ...input, rightsAsOf },
@@ -52,12 +55,18 @@ export async function runDelete(
         input,
         prohibitions: await deps.access.prohibitionsFor?.(input.principal),
         may: await askRightsToDelete(deps, route, input.principal),
+        othersMayGo,
       }),
       inside: deleteInside,
     })
-    // The caller's own right may be among what went: what has begun is finished.
-    rightsAsOf = undefined
-  } while (outcome === undefined)
+    if (outcome === 'others') {
+      await requireOthersMayGo(request)
+      othersMayGo = true
+    } else {
+      // The caller's own right may be among what went: what has begun is finished.
+      rightsAsOf = undefined
+    }
+  } while (typeof outcome === 'string')
   const { reconcile } = route.compiled
   const { isAwaited: waits } = route.compiled.stored.protocol?.answers?.deleted ?? {}
   const isAwaited = waits === true && outcome.status === 202
@@ -93,10 +102,17 @@ interface DeleteRequest {
 interface CheckedDelete extends DeleteRequest {
   readonly prohibitions: Prohibitions | undefined
   readonly may: RightsBefore['may']
+  /** All that goes along was looked at, and nothing of it must stay. */
+  readonly othersMayGo: boolean
 }
 
-/** Undefined when there was more below than one transaction removes. */
-async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | undefined> {
+/**
+ * What the request was for is still there: there is `more` than one transaction removes, or `others` go along, which were
+ * not looked at yet.
+ */
+type Unfinished = 'more' | 'others'
+
+async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | Unfinished> {
   const { deps, route, input, prohibitions, may } = request
   const { compiled, id, shape } = route
   const { stored, reconcile } = compiled
@@ -150,10 +166,10 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
     resultStatus: 204,
   } as const
   if (!isLongRunning(compiled) && reconcile?.background?.leavesSomething?.(current) !== true) {
-    const others = await stored.deletedAlong?.({ ...context, resource: current })
-    if (others?.length) return removeOthers(request, tx, others)
+    const unfinished = await removeOthers(request, tx, context)
+    if (unfinished !== undefined) return unfinished
     const { remaining } = await removeBelow(deps, tx, { id, initiator, onReconciled })
-    if (remaining > 0) return undefined
+    if (remaining > 0) return 'more'
     await removeRow(tx, compiled, row)
     if (reconcile !== undefined) await tx.unschedule(row.key)
     const shown = toWire(compiled, shape, current, deps.registry.words)
@@ -197,32 +213,47 @@ function onReconciled(below: ResourceRow): never {
   throw refuse.Conflict({ id: below.id })
 }
 
-/** Always undefined: what the request was for is still there. */
+/**
+ * Looks at all that goes along before the first of it goes, so that a refusal leaves everything. Outside of transactions,
+ * since nothing bounds how many there are; so each is looked at again where it goes.
+ */
+async function requireOthersMayGo({ deps, route, input }: DeleteRequest): Promise<void> {
+  const { store } = deps
+  const { principal, query } = input
+  const prohibitions = await deps.access.prohibitionsFor?.(principal)
+  const inside = insideContextOf(deps, input, deps.clock.now(), store)
+  const context = { ...inside, id: route.id, query }
+  for await (const id of route.compiled.stored.deletedAlong?.(context) ?? []) {
+    await freeTurn(principal.id)
+    input.signal?.throwIfAborted()
+    const compiled = deps.registry.byKey((await store.get(id.key))?.type ?? '')
+    if (compiled === undefined) continue
+    await requireMayGo(deps, store, { id, compiled, principal, prohibitions, context })
+  }
+}
+
+/** Undefined where nothing goes along any more. */
 async function removeOthers(
-  { deps, input, prohibitions }: CheckedDelete,
+  { deps, route, input, prohibitions, othersMayGo }: CheckedDelete,
   tx: Tx,
-  others: readonly ResourceId[],
-): Promise<undefined> {
+  context: DeletionContext,
+): Promise<Unfinished | undefined> {
   const { principal } = input
   const initiator = initiatorOf(input)
-  const { words, reader } = insideContextOf(deps, input, deps.clock.now(), tx)
+  let unfinished: Unfinished | undefined
   let left = removalsMax
-  for (const id of others) {
-    if (left <= 0) return
+  for await (const id of route.compiled.stored.deletedAlong?.(context) ?? []) {
+    if (!othersMayGo) return 'others'
+    unfinished = 'more'
+    if (left <= 0) break
     const row = await tx.lock(id.key, 'change')
     const compiled = row && deps.registry.byKey(row.type)
     if (row === undefined || compiled === undefined) continue
-    await askGuards(deps.guards, {
-      id,
-      type: compiled.stored.type,
-      effect: 'delete',
-      words,
-      reader,
-    })
-    await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
+    await requireMayGo(deps, tx, { id, compiled, principal, prohibitions, context })
     const { removed, remaining } = await removeBelow(deps, tx, { id, initiator, onReconciled })
-    if (remaining > 0) return
-    left -= removed + 1
+    if (remaining > 0) break
+    // To look at it takes as much as to remove it.
+    left -= removed + 2
     await removeRow(tx, compiled, row)
     await recordActivity(tx, {
       at: deps.clock.now(),
@@ -232,12 +263,32 @@ async function removeOthers(
       status: 'Succeeded',
     })
   }
+  return unfinished
+}
+
+interface GoesAlong {
+  readonly id: ResourceId
+  readonly compiled: CompiledStoredType
+  readonly principal: Principal
+  readonly prohibitions: Prohibitions | undefined
+  readonly context: DeletionContext
+}
+
+async function requireMayGo(
+  deps: PlaneDependencies,
+  reads: Reads,
+  { id, compiled, principal, prohibitions, context }: GoesAlong,
+): Promise<void> {
+  const { words, reader } = context
+  const { type } = compiled.stored
+  await askGuards(deps.guards, { id, type, effect: 'delete', words, reader })
+  await requireNothingForbidden(deps, reads, { id, principal, prohibitions })
 }
 
 /** Deny assignments must not forbid the caller what is removed along with it. Costs nothing where there are none. */
 export async function requireNothingForbidden(
   deps: PlaneDependencies,
-  tx: Tx,
+  reads: Reads,
   {
     id,
     principal,
@@ -249,7 +300,7 @@ export async function requireNothingForbidden(
   },
 ): Promise<void> {
   if (prohibitions === undefined) return
-  for await (const row of rowsBelow(deps, tx, id.key)) {
+  for await (const row of rowsBelow(deps, reads, id.key)) {
     const action = deps.registry.byKey(row.type)?.permissions.delete
     const scope = idOfKey(row.id)
     const found = action === undefined ? undefined : prohibitions.find({ action, scope })

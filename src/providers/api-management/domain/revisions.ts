@@ -37,8 +37,23 @@ export async function* revisionsAfter(
   }
 }
 
+/** The numbered ones alone, however many there are. */
+export async function* allNumberedRevisions(
+  reader: Reader,
+  type: string,
+  current: ResourceId,
+): AsyncGenerator<Resource> {
+  let after: string | undefined
+  do {
+    const query = { limit: revisionsAtOnceMax, ...(after === undefined ? {} : { after }) }
+    const rows = await numberedRevisions(reader, type, current, query)
+    yield* rows
+    after = rows.length < revisionsAtOnceMax ? undefined : rows.at(-1)?.id.key
+  } while (after !== undefined)
+}
+
 /** Up to `limit` of the numbered ones, in the order of keys. */
-export async function numberedRevisions(
+async function numberedRevisions(
   reader: Reader,
   type: string,
   current: ResourceId,

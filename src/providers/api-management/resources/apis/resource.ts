@@ -5,18 +5,18 @@ import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.
 import { qualify } from '#kernel/vendor.ts'
 import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import type { Context, InsideContext, Reader, Resource } from '#plane/declare/resource.ts'
-import { defineStored } from '#plane/declare/stored.ts'
+import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
+import { type DeletionContext, defineStored } from '#plane/declare/stored.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
-import { alongMax, deletesAlong } from '../../domain/deleted-along.ts'
+import { deletesAlong } from '../../domain/deleted-along.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
 import { createDocumentReader, type DocumentReader } from '../../domain/openapi/document-reader.ts'
 import { charactersMax } from '../../domain/openapi/document-source.ts'
 import { writeOpenApi } from '../../domain/openapi/export.ts'
 import type { ImportedOperation } from '../../domain/openapi/import.ts'
 import { toSwagger } from '../../domain/openapi/swagger.ts'
-import { currentRevisionOf, numberedRevisions } from '../../domain/revisions.ts'
+import { allNumberedRevisions, currentRevisionOf } from '../../domain/revisions.ts'
 import { refuseFields } from '../../errors.ts'
 import { allDates, workspaceDates } from '../../published-versions.ts'
 import type { Definition } from '../definitions/model.ts'
@@ -186,15 +186,15 @@ async function versionSetOf({
 }
 
 /** The current one comes last: while it is there, the others belong to an API. */
-async function otherRevisions(
+async function* otherRevisions(
   type: string,
-  { id, reader }: InsideContext & { readonly id: ResourceId },
-): Promise<readonly ResourceId[]> {
+  { id, reader }: DeletionContext,
+): AsyncGenerator<ResourceId> {
   const current = currentRevisionOf(id)
-  const numbered = await numberedRevisions(reader, type, current, { limit: alongMax })
-  const others = numbered.map((one) => one.id).filter(({ key }) => key !== id.key)
-  if (others.length > 0 || id.key === current.key) return others
-  return (await reader.get(current)) === undefined ? [] : [current]
+  for await (const one of allNumberedRevisions(reader, type, current)) {
+    if (one.id.key !== id.key) yield one.id
+  }
+  if (id.key !== current.key && (await reader.get(current)) !== undefined) yield current
 }
 
 const currentStays =
