@@ -11,6 +11,7 @@ function machineOf() {
   const waits = new Set<{ readonly at: number; readonly callback: () => unknown }>()
   return {
     clock: { now: () => now },
+    waits,
     timers: {
       after(milliseconds: number, callback: () => unknown) {
         const one = { at: now + milliseconds, callback }
@@ -40,6 +41,15 @@ test('time passes as on the machine until it is set', () => {
   clock.setRate(0)
   machine.pass(1000)
   assert.equal(clock.now() - began, 60_500)
+})
+
+test('a clock whose waits are all cancelled leaves no timer of the machine', () => {
+  const machine = machineOf()
+  const clock = createMovedClock(machine)
+  const waits = [1_000, 60_000].map((wait) => clock.timers.after(wait, () => undefined))
+  assert.equal(machine.waits.size, 1)
+  for (const wait of waits) wait.cancel()
+  assert.equal(machine.waits.size, 0)
 })
 
 test('a wait ends by the moved time, at its moment and in order, and may begin the next one', async () => {

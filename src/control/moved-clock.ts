@@ -164,7 +164,8 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
         if (one.due <= nextDue()) watch()
         return {
           cancel() {
-            waiting.delete(one)
+            // A timer of the machine that nobody waits for would keep a closed installation's process alive.
+            if (waiting.delete(one) && waiting.size === 0) watch()
           },
         }
       },
