@@ -65,6 +65,21 @@ interface Waiting {
   readonly callback: () => unknown
 }
 
+/** Waits for the work that was begun and then for `isQuiet`, but no longer than a move may wait. */
+async function settle(
+  timers: Timers,
+  begun: readonly unknown[],
+  isQuiet: () => Promise<void>,
+): Promise<void> {
+  let tooLong: { cancel(): void } | undefined
+  const quiet = Promise.allSettled(begun).then(isQuiet)
+  const late = new Promise<void>((resolve) => {
+    tooLong = timers.after(settleMilliseconds, resolve)
+  })
+  await Promise.race([quiet, late])
+  tooLong?.cancel()
+}
+
 export function createMovedClock(machine: { clock: Clock; timers: Timers }): MovedClock {
   const waiting = new Set<Waiting>()
   let base = { machine: machine.clock.now(), at: machine.clock.now(), rate: 1 }
@@ -106,16 +121,6 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
     })
   }
 
-  const settle = async (begun: readonly unknown[]): Promise<void> => {
-    let tooLong: { cancel(): void } | undefined
-    const quiet = Promise.allSettled(begun).then(() => settled())
-    const late = new Promise<void>((resolve) => {
-      tooLong = machine.timers.after(settleMilliseconds, resolve)
-    })
-    await Promise.race([quiet, late])
-    tooLong?.cancel()
-  }
-
   const advance = async (milliseconds: number): Promise<void> => {
     const begin = now()
     rebase(begin)
@@ -125,11 +130,11 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
       const end = begin + milliseconds
       const stride = Math.ceil(milliseconds / stopsMax)
       // Work already under way does not know of the new time; it ends at its own moment.
-      await settle([])
+      await settle(machine.timers, [], settled)
       for (let at = begin; at < end; ) {
         at = Math.min(end, Math.max(nextDue(), at + stride))
         rebase(at)
-        await settle(endDue())
+        await settle(machine.timers, endDue(), settled)
       }
     } finally {
       isMoving = false
