@@ -73,6 +73,35 @@ test('columns that another replica changes are read on, in and outside of transa
   assert.deepEqual(await store.sql.transact((tx) => tx.all(text, '/a')), [{ number: 7 }])
 })
 
+test('rows that are read together are those that each read alone would find', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store } = at
+  const sizes = [2, 65_536, 65_537, 300_000]
+  const rows = Array.from({ length: 100 }, (_, index) =>
+    contractRow(`/r${index}`, {
+      generation: index,
+      document: `"${'ä'.repeat(((sizes[index % sizes.length] ?? 2) - 2) / 2)}"`,
+    }),
+  )
+  await store.transact(async (tx) => {
+    for (const row of rows) await tx.insert(row)
+  })
+  const keys = rows.flatMap(({ key }) => [key, key, `${key}/none`])
+  const together = await Promise.all(keys.map((key) => store.get(key)))
+  for (const [index, key] of keys.entries()) {
+    assert.deepEqual(together[index], await store.get(key))
+    if (index % 3 === 0) assert.deepEqual(together[index], rows[index / 3])
+  }
+  // Each read finds what was committed before it.
+  for (let generation = 1_000; generation < 1_020; generation++) {
+    const elsewhere = keys.slice(0, 50).map((key) => store.get(key))
+    await at.other.query('UPDATE resources SET generation = $1 WHERE key = $2', [generation, '/r0'])
+    assert.equal((await store.get('/r0'))?.generation, generation)
+    await Promise.all(elsewhere)
+  }
+})
+
 test('a commit sent together with a feed that cannot be written is no commit', async (t) => {
   await using at = await place(t)
   if (at === undefined) return

@@ -31,6 +31,10 @@ export class PostgresReads implements Reads {
   }
 
   protected one([cells]: readonly Cells[]): ResourceRow | undefined {
+    return this.rowOf(cells)
+  }
+
+  rowOf(cells: Cells | undefined): ResourceRow | undefined {
     if (cells === undefined) return undefined
     const row = toResource(cells)
     this.large.note(row)

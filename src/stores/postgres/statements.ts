@@ -20,6 +20,11 @@ function named<T extends Readonly<Record<string, string>>>(
 const resource = 'key, id, type, tracked, unique_key, etag, generation, document'
 const operation = 'id, resource_key, document, running, ended_at'
 const byKey = `SELECT ${resource} FROM resources WHERE key = $1`
+/** The length of a text is known without reading it. */
+const byKeys = `SELECT ${resource.replace(
+  'document',
+  'CASE WHEN octet_length(document) <= 65536 THEN document END',
+)} FROM resources WHERE key = ANY($1)`
 
 const record = `INSERT INTO events
       (at, key, action, status, principal_id, caller, correlation_id, operation_id, subscription, detail)
@@ -56,6 +61,7 @@ const clock = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 export const queries = named({
   get: byKey,
+  getAll: byKeys,
   keyOfUnique: 'SELECT key FROM resources WHERE unique_key = $1',
   listAll: listOf(''),
   listTracked: listOf(' AND tracked = 1'),

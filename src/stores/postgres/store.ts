@@ -28,6 +28,7 @@ import {
 } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
+import { JoinedGets, tooLarge } from './joined-gets.ts'
 import type { Listener } from './listener.ts'
 import { PostgresReads, toNumber } from './reads.ts'
 import { type Answer, type Parameter, PreparedStatements } from './session.ts'
@@ -56,6 +57,7 @@ export class PostgresStore implements Store {
   readonly sql: Sql
   readonly #options: PostgresStoreOptions
   readonly #reads: PostgresReads
+  readonly #joined = new JoinedGets((statement, values) => this.#ask(statement, values))
   readonly #prepared = new PreparedStatements()
   readonly #large = new LargeRows()
   /** Feeds whose positions are read at the end of this turn, and the promise of the answer. */
@@ -106,8 +108,11 @@ export class PostgresStore implements Store {
     }
   }
 
-  get(key: string): Promise<ResourceRow | undefined> {
-    return this.#reads.get(key)
+  async get(key: string): Promise<ResourceRow | undefined> {
+    assertOutsideWork(this)
+    this.#assertOpen()
+    const cells = await this.#joined.get(key)
+    return cells === tooLarge ? this.#reads.get(key) : this.#reads.rowOf(cells)
   }
 
   largeAt(key: string): number {
