@@ -93,6 +93,7 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   const rows: FigureRow[] = []
   const note = (figure: string, value: number, digits = 0): void => {
     rows.push(figureRow({ figure, contestant: 'Armature', values: [value], digits }))
+    measuring.progress(`${name}: ${figure}: ${value.toFixed(digits)}`)
   }
   measuring.progress(`${name}: ${deployments} deployments at once`)
   const began = performance.now()
@@ -101,8 +102,10 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   for (let part = 1; part <= slices; part++) {
     measuring.progress(`${name}: part ${part} of ${slices}`)
     const label = (what: string): string => `${what}, part ${part} of ${slices}`
+    // A token lasts an hour.
+    using renewed = clientOf(place, await waitForAccess(place, child), 32)
     const before = child.figures()
-    const times = await keepRate(client, (minutes * 60_000) / slices)
+    const times = await keepRate(renewed, (minutes * 60_000) / slices)
     const after = child.figures()
     const sorted = times.toSorted((a, b) => a - b)
     const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
