@@ -12,6 +12,7 @@ export interface ArgumentSpec {
   readonly required?: boolean
   /** Takes all remaining words. Only the last argument of a command may have it. */
   readonly multiple?: boolean
+  readonly choices?: readonly string[]
 }
 
 export interface OptionSpec {

@@ -11,7 +11,7 @@ export interface Completion {
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 
-type Shell = (typeof shells)[number]
+export type Shell = (typeof shells)[number]
 
 /** Words of the catalogue are letters, digits and dashes, so these quotes suffice. */
 export function completionScript(shell: Shell, table: readonly Completion[]): string {

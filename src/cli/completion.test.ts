@@ -46,6 +46,8 @@ for (const [shell, ask] of Object.entries(asks)) {
       assert.ok(offered('role assignment').includes('create'))
       assert.ok(offered('lock create keep --level').includes('CanNotDelete'))
       assert.ok(offered('lock create keep --output').includes('yaml'))
+      assert.ok(offered('fault play').includes('region-outage'))
+      assert.ok(offered('completion').includes('fish'))
       // fish offers options once a dash is typed.
       if (shell !== 'fish') assert.ok(offered('lock create keep').includes('--notes'))
       else assert.ok(!offered('lock create keep').includes('assignment'))
@@ -58,5 +60,5 @@ for (const [shell, ask] of Object.entries(asks)) {
 test('a shell that nobody knows is refused', async () => {
   const { code, error } = await runCli(['completion', 'tcsh'])
   assert.equal(code, 2)
-  assert.match(error, /none of bash, zsh, fish/)
+  assert.match(error, /one of bash, zsh, fish, not `tcsh`/)
 })

@@ -5,7 +5,7 @@ import { type Branch, leavesOf } from './catalogue.ts'
 import type { Command, OptionSpec } from './command.ts'
 import { nounSummaries } from './nouns.ts'
 import { formatPairs } from './output/table.ts'
-import { allOptions } from './parse.ts'
+import { allOptions, summaryOf } from './parse.ts'
 
 const program = 'armature'
 /** Beside the sources in a checkout, beside the bundles in the package. */
@@ -56,7 +56,7 @@ export function commandHelp(command: Command): string {
     `Usage: ${usageLine(command)}`,
     command.arguments.length === 0
       ? ''
-      : `Arguments:\n${formatPairs(command.arguments.map((a) => [`<${a.name}>`, a.summary]))}`,
+      : `Arguments:\n${formatPairs(command.arguments.map((a) => [`<${a.name}>`, summaryOf(a)]))}`,
     `Options:\n${formatPairs(options.map(([name, spec]) => [optionForm(name, spec), optionText(spec)]))}`,
     command.notes?.() ?? '',
     command.examples.length === 0
@@ -89,10 +89,9 @@ function optionForm(name: string, spec: OptionSpec): string {
 }
 
 function optionText(spec: OptionSpec): string {
-  const choices = spec.choices === undefined ? '' : ` (${spec.choices.join(', ')})`
   const required = spec.required ? '; required' : ''
   const multiple = spec.multiple ? '; may be repeated' : ''
-  return `${spec.summary}${choices}${required}${multiple}`
+  return `${summaryOf(spec)}${required}${multiple}`
 }
 
 function joinSections(sections: readonly string[]): string {

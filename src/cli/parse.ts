@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../config/nearest-name.ts'
-import { type Command, type OptionSpec, UsageError } from './command.ts'
+import { type ArgumentSpec, type Command, type OptionSpec, UsageError } from './command.ts'
 import { outputOptions } from './output/choose-output.ts'
 
 /** Values for options that were not given, by name. */
@@ -97,12 +97,20 @@ function checkValue(
       `\`${rawName}\` needs a value; if \`${value}\` is meant, write \`${rawName}=${value}\``,
     )
   }
-  if (spec.choices !== undefined && !spec.choices.includes(value)) {
-    throw new UsageError(
-      `\`${rawName}\` is one of ${spec.choices.join(', ')}, not \`${value}\`${didYouMean(value, spec.choices)}`,
-    )
-  }
+  checkChoice(rawName, spec, value)
   return value
+}
+
+function checkChoice(name: string, { choices }: ArgumentSpec | OptionSpec, value: string): void {
+  if (choices === undefined || choices.includes(value)) return
+  throw new UsageError(
+    `\`${name}\` is one of ${choices.join(', ')}, not \`${value}\`${didYouMean(value, choices)}`,
+  )
+}
+
+/** The summary of an argument or option, with the values it may have. */
+export function summaryOf({ summary, choices }: ArgumentSpec | OptionSpec): string {
+  return choices === undefined ? summary : `${summary} (${choices.join(', ')})`
 }
 
 function optionValues(
@@ -132,8 +140,9 @@ function argumentValues(command: Command, positionals: readonly string[]): Recor
   for (const [index, spec] of command.arguments.entries()) {
     const value = positionals[index]
     if (value === undefined && spec.required !== false) {
-      throw new UsageError(`<${spec.name}> must be given: ${spec.summary}`)
+      throw new UsageError(`<${spec.name}> must be given: ${summaryOf(spec)}`)
     }
+    if (value !== undefined) checkChoice(`<${spec.name}>`, spec, value)
     values[spec.name] = spec.multiple === true ? positionals.slice(index) : value
   }
   return values

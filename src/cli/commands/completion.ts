@@ -1,8 +1,8 @@
 /** `completion`: prints a script with which a shell completes this program's words. */
 
 import { type Branch, leavesOf, readCatalogue } from '../catalogue.ts'
-import { type Command, defineCommand, UsageError } from '../command.ts'
-import { type Completion, completionScript, shells } from '../completion-script.ts'
+import { type Command, defineCommand } from '../command.ts'
+import { type Completion, completionScript, type Shell, shells } from '../completion-script.ts'
 import { printText } from '../output/print.ts'
 import { allOptions } from '../parse.ts'
 
@@ -12,13 +12,12 @@ export const command: Command = defineCommand({
   notes: () => `bash:  source <(armature completion bash)          in ~/.bashrc
 zsh:   source <(armature completion zsh)           in ~/.zshrc, after compinit
 fish:  armature completion fish | source           in ~/.config/fish/config.fish`,
-  arguments: [{ name: 'shell', summary: shells.join(', ') }],
+  arguments: [{ name: 'shell', summary: 'The shell', choices: shells }],
   options: {},
   examples: ['completion bash > ~/.local/share/bash-completion/completions/armature'],
   async run({ terminal }, { shell }) {
-    const known = shells.find((one) => one === shell)
-    if (known === undefined) throw new UsageError(`\`${shell}\` is none of ${shells.join(', ')}`)
-    printText(terminal, completionScript(known, await completions(readCatalogue())).trimEnd())
+    const table = await completions(readCatalogue())
+    printText(terminal, completionScript(shell as Shell, table).trimEnd())
     return 0
   },
 })
@@ -40,7 +39,7 @@ async function completions(root: Branch): Promise<readonly Completion[]> {
       )
       return {
         path: command.name,
-        words: options.map(([name]) => `--${name}`),
+        words: [...(command.arguments[0]?.choices ?? []), ...options.map(([name]) => `--${name}`)],
         values: Object.fromEntries(choices),
       }
     }),

@@ -12,7 +12,11 @@ export const command: Command = defineCommand({
     () => `Without a path it waits for the server. A resource is ready when its provisioningState is Succeeded, or
 when it has none; one that Failed ends the wait with the exit code 1.`,
   arguments: [
-    { name: 'path', required: false, summary: 'A resource with its api-version; the server' },
+    {
+      name: 'path',
+      required: false,
+      summary: 'A resource with its api-version; the server when left out',
+    },
   ],
   options: {
     for: {

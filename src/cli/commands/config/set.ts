@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
   notes: () =>
     'Commands that ask a server use it. A default resource group stands in only where a group must be given.',
   arguments: [
-    { name: 'name', summary: defaultNames.join(', ') },
+    { name: 'name', summary: 'The name of the option', choices: defaultNames },
     { name: 'value', summary: 'Its value' },
   ],
   options: {},

@@ -1,12 +1,12 @@
 /** `config unset`: removes the default of an option. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { readDefault } from '../../defaults.ts'
+import { defaultNames, readDefault } from '../../defaults.ts'
 
 export const command: Command = defineCommand({
   name: 'config unset',
   summary: 'Take back what an option means when it is not given',
-  arguments: [{ name: 'name', summary: 'The name of the option' }],
+  arguments: [{ name: 'name', summary: 'The name of the option', choices: defaultNames }],
   options: {},
   examples: ['config unset resource-group'],
   async run(context, { name }) {

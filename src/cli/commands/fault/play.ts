@@ -9,7 +9,8 @@ export const command = defineRemoteCommand({
   arguments: [
     {
       name: 'scenario',
-      summary: 'region-outage, throttled, flaky-network or slow-operations',
+      summary: 'What happens',
+      choices: ['region-outage', 'throttled', 'flaky-network', 'slow-operations'],
     },
   ],
   options: {},
