@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -365,4 +365,10 @@ async function stopping(shell: Shell): Promise<void> {
   assert.equal(await shell.server.stop('SIGTERM'), 0)
   assert.ok(!existsSync(join(shell.server.home, 'running.json')))
   assert.match((await shell.run('status')).error, /^NotRunning: /)
+  // As in a home of another replica, or after the advice of the guides: nothing here asks for tokens by itself.
+  const signIn = /^ {2}npx armature login --url http:/m
+  assert.doesNotMatch(shell.server.output(), signIn)
+  rmSync(join(shell.server.home, 'owner.json'))
+  await using again = await startServer({ ARMATURE_HOME: shell.server.home })
+  assert.match(again.output(), signIn)
 }

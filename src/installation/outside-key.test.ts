@@ -27,7 +27,10 @@ test('a source that gives no key ends the start, and several are one too many', 
     [{ key: 'short' }, /ARMATURE_KEY must give/],
     [{ keyFile: '/nonexistent/key' }, /ENOENT/],
     [{ keyCommand: 'echo nothing' }, /ARMATURE_KEY_COMMAND must give/],
-    [{ keyCommand: `echo ${text}; exit 3` }, /failed/],
+    [
+      { keyCommand: `echo ${text}; exit 3` },
+      /^Error: The command of ARMATURE_KEY_COMMAND failed: it ended with 3$/,
+    ],
     [{ keyCommand: 'yes' }, /ENOBUFS/],
     [{ key: text, keyCommand: `echo ${text}` }, /one of ARMATURE_KEY and ARMATURE_KEY_COMMAND/],
   ] as const) {

@@ -3,7 +3,7 @@
  * service, for example). It stores nothing and never prints the key.
  */
 
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { decodeKey } from './home.ts'
 
@@ -39,19 +39,24 @@ export function outsideKey(
     keyFile !== undefined
       ? readFileSync(keyFile, 'utf8')
       : keyCommand !== undefined
-        ? outputOf(keyCommand)
+        ? outputOf(keyCommand, name)
         : (key ?? '')
   const found = decodeKey(text)
   if (found === undefined) throw new Error(`${name} must give 32 bytes in base64`)
   return found
 }
 
-/** Runs in a shell, as the operator would type it. Its error output goes to the server's. */
-function outputOf(command: string): string {
-  return execFileSync('/bin/sh', ['-c', command], {
+/** Runs in a shell, as the operator would type it. Its error output goes to the server's; the command itself, into no message. */
+function outputOf(command: string, setting: string): string {
+  const { error, status, signal, stdout } = spawnSync('/bin/sh', ['-c', command], {
     encoding: 'utf8',
     timeout: commandMilliseconds,
     maxBuffer: outputBytesMax,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  if (error !== undefined) throw new Error(`The command of ${setting} failed: ${error.message}`)
+  if (status !== 0) {
+    throw new Error(`The command of ${setting} failed: it ended with ${signal ?? status}`)
+  }
+  return stdout
 }

@@ -234,13 +234,17 @@ function startLines(context: Context, server: Started): string {
     server.home === resolve('.armature') ? '' : `  export ARMATURE_HOME=${quote(server.home)}\n`
   const trusting =
     server.authorityFile === undefined ? '' : ` --cacert ${quote(server.authorityFile)}`
+  // Only the home of the first start holds an owner, as long as nobody deletes the file.
+  const files = openHome(server.home)
+  const hasCredential = files.owner() !== undefined || files.session() !== undefined
+  const signIn = hasCredential ? '' : `  npx armature login --url ${server.url}\n`
   return `${bold(terminal, `Armature is ready at ${server.url}`)} (${seconds} s)
 
 ${pairs}
 ${first}
 Try it in another terminal, in this folder:
 
-${elsewhere}  curl${trusting} -H "Authorization: Bearer $(npx armature token)" "${list}"
+${elsewhere}${signIn}  curl${trusting} -H "Authorization: Bearer $(npx armature token)" "${list}"
   npx armature demo
 
 `
