@@ -156,7 +156,9 @@ describe('the package, installed from its tarball', () => {
     const ran = await runIn(modules, vitest, options)
     assert.match(ran, /Tests +2 passed/)
     const jest = ['--experimental-vm-modules', 'jest/bin/jest.js', '--rootDir', '.', 'cloud.jest']
-    assert.match(await runIn(modules, jest, options), /Tests: +2 passed/)
+    const ranInJest = await runIn(modules, jest, options)
+    assert.match(ranInJest, /Tests: +2 passed/)
+    assert.doesNotMatch(ranInJest, /did not exit/)
   })
 
   test('the action starts a server for the rest of a job', async (t) => {
@@ -207,6 +209,11 @@ describe('the package, installed from its tarball', () => {
     )
     assert.equal(stdout, '')
     assert.match(stderr, /^Armature runs on Node 22\.13 or newer; this is Node 20[^\n]*\n.*node@24/)
+    const words = ['--input-type=module', '--eval', "await import('armature-plane/testing')"]
+    const library = await run(node, words, { cwd: folder }).catch(
+      (error: { readonly stderr: string }) => error,
+    )
+    assert.match(library.stderr, /^Error: Armature runs on Node 22\.13 or newer; this is Node 20/m)
   })
 
   const nodes = [
