@@ -206,6 +206,7 @@ inLongSuite?.(
       networks: await engine.podman('network', 'ls', '--format', '{{.Name}}'),
       volumes: await engine.podman('volume', 'ls', '--format', '{{.Name}}'),
       rows: await rowsOf(store),
+      databases: await databasesOf(store),
     })
     const round = async (at: number): Promise<void> => {
       await createResourceGroup(server, groupPath(server, `group-${at}`))
@@ -259,7 +260,16 @@ async function untilEmpty(engine: ThrowawayPodman): Promise<void> {
   await until(async () => (await list()) === '', 1000)
 }
 
-/** The rows of each table, except events, which a reset takes back to other times. */
+/** The databases of the whole server, by name. */
+async function databasesOf(store: string): Promise<object> {
+  await using stack = new AsyncDisposableStack()
+  const client = new pg.Client({ connectionString: store })
+  await client.connect()
+  stack.defer(() => client.end())
+  return (await client.query('select datname from pg_database order by 1')).rows
+}
+
+/** The number of rows of each table. */
 async function rowsOf(store: string): Promise<object> {
   const client = new pg.Client({ connectionString: store })
   await client.connect()
