@@ -219,6 +219,7 @@ test('every command is named as its path, and its help lists every argument, opt
         .find((one) => one.includes(`--${name}`) && one.includes(spec.summary))
       assert.ok(line, `the help of ${leaf.name} has --${name}`)
     }
+    if (words.at(-1) === 'delete') assert.match(help.out, /--yes/, leaf.name)
     for (const argument of command.arguments) {
       assert.match(help.out, new RegExp(`<${argument.name}> +\\S`))
     }

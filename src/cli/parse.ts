@@ -61,8 +61,9 @@ const yesOption = {
 
 /** The command's own options, and those every command has. */
 export function allOptions(command: Command): Readonly<Record<string, OptionSpec>> {
-  const asks = command.confirm === undefined ? {} : yesOption
-  return { ...command.options, ...asks, ...outputOptions, ...helpOption }
+  // Every delete takes it, so that a script need not know which of them ask.
+  const mayAsk = command.confirm !== undefined || command.name.endsWith(' delete')
+  return { ...command.options, ...(mayAsk ? yesOption : {}), ...outputOptions, ...helpOption }
 }
 
 /** A default fills in a required option, or an option that has no meaning when left out. */
