@@ -42,6 +42,7 @@ export function guardStore(store: Store, guard: WriteGuard): Store {
     list: (query) => store.list(query),
     count: (query) => store.count(query),
     keyOfUnique: (unique) => store.keyOfUnique(unique),
+    listUnique: (query) => store.listUnique(query),
     operation: (id) => store.operation(id),
     runningOperation: (key) => store.runningOperation(key),
     // The texts of a state were sealed when it was saved, with the key that still seals.
@@ -64,6 +65,7 @@ function guardTx(tx: Tx, guard: WriteGuard): Tx {
     list: (query) => tx.list(query),
     count: (query) => tx.count(query),
     keyOfUnique: (unique) => tx.keyOfUnique(unique),
+    listUnique: (query) => tx.listUnique(query),
     operation: (id) => tx.operation(id),
     runningOperation: (key) => tx.runningOperation(key),
     lock: (key, mode) => tx.lock(key, mode),

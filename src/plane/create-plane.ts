@@ -36,11 +36,12 @@ import type { Outcome, Plane, RunInput, StillAllowed } from './plane.ts'
 import { createReconciler, type ReconcilerLoop } from './reconcile/claim.ts'
 import { createRegistry, type Registry, type VersionRule } from './registry.ts'
 import { runAction } from './verbs/action.ts'
-import { emptyScope, type RemovalProgress, runDelete } from './verbs/delete.ts'
+import { emptyScope, runDelete } from './verbs/delete.ts'
 import { type MoveRequest, moveResources } from './verbs/move.ts'
 import { runPatch } from './verbs/patch.ts'
 import { runPut } from './verbs/put.ts'
 import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
+import type { RemovalProgress } from './verbs/remove-below.ts'
 import { replaceTags, type TagsChange } from './verbs/replace-tags.ts'
 import { storeAsSystem } from './verbs/store-as-system.ts'
 import { updateAsSystem } from './verbs/update-as-system.ts'
@@ -154,20 +155,27 @@ export interface RunningPlane extends Plane, AsyncDisposable {
   forget(): Promise<void>
 }
 
+/** For what is not made yet: each read asks for it. */
+function readerOf(deps: () => PlaneDependencies): Reader {
+  const reader = (): Reader => createReader(deps(), deps().store)
+  return {
+    get: (id) => reader().get(id),
+    list: (query) => reader().list(query),
+    each: (query) => reader().each(query),
+    page: (query) => reader().page(query),
+    byUniqueKey: (query) => reader().byUniqueKey(query),
+    hasRoom: (query) => reader().hasRoom(query),
+    feedPosition: (feed) => reader().feedPosition(feed),
+    count: (query) => reader().count(query),
+  }
+}
+
 export function createPlane(options: PlaneOptions): RunningPlane {
   // The parts below do not exist yet. Providers call no service while they are declared.
   const services: PlaneServices = {
     describe: () => describe(deps.registry),
     describeActions: () => describeActions(deps.registry),
-    reader: {
-      get: (id) => createReader(deps, deps.store).get(id),
-      list: (query) => createReader(deps, deps.store).list(query),
-      each: (query) => createReader(deps, deps.store).each(query),
-      page: (query) => createReader(deps, deps.store).page(query),
-      hasRoom: (query) => createReader(deps, deps.store).hasRoom(query),
-      feedPosition: (feed) => createReader(deps, deps.store).feedPosition(feed),
-      count: (query) => createReader(deps, deps.store).count(query),
-    },
+    reader: readerOf(() => deps),
     listTracked: (query) => listTracked(deps, query),
     emptyScope: (id) => emptyScope(deps, id, systemInitiator),
     attributesOf: (id) => storedAttributes(deps, id),

@@ -123,6 +123,12 @@ export function createReader(
       if (last === undefined || !isCut(rows, query)) return { items }
       return { items, next: last.key, ...(rows.length < limit ? { isShort: true } : {}) }
     },
+    async byUniqueKey(query) {
+      return (await reads.listUnique(query)).map(({ uniqueKey, key }) => ({
+        uniqueKey,
+        id: idOfKey(key),
+      }))
+    },
     count,
     feedPosition: async (feed) => ('lock' in reads ? reads.position(feed) : undefined),
     async hasRoom(query) {

@@ -65,7 +65,14 @@ async function seen(tx: Tx): Promise<unknown> {
   }
   const running = await Promise.all(keys.map(async (one) => (await tx.runningOperation(one))?.id))
   const unique = [await tx.keyOfUnique('one'), await tx.keyOfUnique('two')]
-  return { lists, running, unique, one: await tx.get('/a/b') }
+  const begun: unknown[] = []
+  for (const query of [{ prefix: 'o' }, { prefix: 't' }, { prefix: 'o', after: 'one' }]) {
+    begun.push(
+      await tx.listUnique({ ...query, limit: 1 }),
+      await tx.listUnique({ ...query, limit: 9 }),
+    )
+  }
+  return { lists, running, unique, begun, one: await tx.get('/a/b') }
 }
 
 class Undone extends Error {}

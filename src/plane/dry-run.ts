@@ -13,6 +13,8 @@ import {
   type ResourceRow,
   StoreConflict,
   type Tx,
+  type UniqueEntry,
+  type UniqueQuery,
 } from '#stores/store.ts'
 import { freeTurn } from './next-turn.ts'
 
@@ -132,6 +134,20 @@ export class DryRun implements Tx {
     if (own?.uniqueKey === uniqueKey) return own.key
     const key = await this.#beneath.keyOfUnique(uniqueKey)
     return key === undefined || this.#written.has(key) ? undefined : key
+  }
+
+  async listUnique(query: UniqueQuery): Promise<readonly UniqueEntry[]> {
+    const { prefix, after, limit } = query
+    if (limit <= 0) return []
+    const own = [...this.#written.values()].flatMap((row) => {
+      const uniqueKey = row?.uniqueKey ?? ''
+      const isAfter = after === undefined || compareKeys(uniqueKey, after) > 0
+      const isOne = uniqueKey !== prefix && uniqueKey.startsWith(prefix) && isAfter
+      return row !== undefined && isOne ? [{ uniqueKey, key: row.key }] : []
+    })
+    const beneath = await this.#beneath.listUnique({ ...query, limit: limit + this.#covered.size })
+    const all = [...beneath.filter(({ key }) => !this.#written.has(key)), ...own]
+    return all.sort((a, b) => compareKeys(a.uniqueKey, b.uniqueKey)).slice(0, limit)
   }
 
   async insert(row: ResourceRow): Promise<void> {

@@ -8,6 +8,7 @@ import type { RouteDescription } from '#plane/plane.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
 import type { Migration } from '#stores/store.ts'
 import type { ConsentDependencies, ServiceDependencies } from './api-management/dependencies.ts'
+import { apiManagementMigrations } from './api-management/domain/migrations.ts'
 import { apiManagementProvider } from './api-management/provider.ts'
 import type { Inspection } from './authorization/dependencies.ts'
 import type { AssignmentsOf } from './authorization/domain/authorizer.ts'
@@ -261,6 +262,7 @@ function sharing(
 
 /** The tables of providers that have some. */
 export const providerMigrations: readonly Migration[] = [
+  ...apiManagementMigrations,
   ...billingMigrations,
   ...dataShareMigrations,
   ...healthMigrations,

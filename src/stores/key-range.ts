@@ -3,7 +3,7 @@
  * as in the stores.
  */
 
-import type { ListQuery } from './store.ts'
+import type { ListQuery, UniqueQuery } from './store.ts'
 
 interface KeyRange {
   /** The queried key itself, which sorts before its range but not always directly before it. */
@@ -34,6 +34,15 @@ export function keyRange(query: Pick<ListQuery, 'under' | 'after'>): KeyRange {
     from: isBefore(after, first) ? first : after,
     to,
   }
+}
+
+/** Both ends are exclusive. The prefix itself is not in it. */
+export function uniqueRange({
+  prefix,
+  after,
+}: Omit<UniqueQuery, 'limit'>): Pick<KeyRange, 'from' | 'to'> {
+  const from = after === undefined || isBefore(after, prefix) ? prefix : after
+  return { from, to: `${prefix}${afterAll}` }
 }
 
 /** UTF-16 order, which strings have in JavaScript, differs from that of UTF-8 beyond U+D7FF. */

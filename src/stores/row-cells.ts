@@ -1,6 +1,6 @@
 /** Builds rows of both dialects from the cells of a statement, whose order is the same in both. */
 
-import type { OperationRow, ResourceRow } from './store.ts'
+import type { OperationRow, ResourceRow, UniqueEntry } from './store.ts'
 
 type Cells = readonly unknown[]
 
@@ -16,6 +16,10 @@ export function toResource(cells: Cells): ResourceRow {
     generation: cells[6] as number,
     document: cells[7] as string,
   }
+}
+
+export function toUniqueEntry(cells: Cells): UniqueEntry {
+  return { uniqueKey: cells[0] as string, key: cells[1] as string }
 }
 
 export function toOperation(cells: Cells): OperationRow {

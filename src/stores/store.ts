@@ -59,6 +59,20 @@ export interface EventRow {
   readonly detail: string
 }
 
+export interface UniqueEntry {
+  readonly uniqueKey: string
+  readonly key: string
+}
+
+/** Unique keys that begin alike. */
+export interface UniqueQuery {
+  /** Not empty. */
+  readonly prefix: string
+  /** Unique keys after this one (exclusive). */
+  readonly after?: string
+  readonly limit: number
+}
+
 export interface ListQuery {
   /** Lower-case type; all types when left out. */
   readonly type?: string
@@ -95,6 +109,8 @@ export interface Reads {
   runningOperation(resourceKey: string): Promise<OperationRow | undefined>
   /** The key of the row that has this unique key. */
   keyOfUnique(uniqueKey: string): Promise<string | undefined>
+  /** The unique keys that begin so, with the keys of their rows, in the order of unique keys, byte by byte. */
+  listUnique(query: UniqueQuery): Promise<readonly UniqueEntry[]>
 }
 
 /**

@@ -58,6 +58,12 @@ export interface Reader {
     readonly next?: string
     readonly isShort?: true
   }>
+  /** Resources of any type whose unique key begins so, in the order of unique keys. */
+  byUniqueKey(query: {
+    readonly prefix: string
+    readonly after?: string
+    readonly limit: number
+  }): Promise<readonly { readonly uniqueKey: string; readonly id: ResourceId }[]>
   /**
    * Whether there are fewer than `limit` resources. Inside a write it stays so until the write is done: of two who would
    * pass the limit together one waits for the other.

@@ -29,7 +29,7 @@ export interface DeletionContext extends InsideContext {
   readonly query: URLSearchParams
 }
 
-interface DeleteRuleContext<M> extends DeletionContext {
+export interface DeleteRuleContext<M> extends DeletionContext {
   /** Answers only for rights that `rightsToDelete` named. */
   may(action: string | DataUse, scope: ResourceId): boolean
   readonly requested: ResourceId
@@ -47,6 +47,24 @@ export interface Tracked<M> {
   readonly location: 'required' | 'optional' | 'as-given'
   /** The refusal of a write with another location, where it is not the common one. */
   refuseMove?(resource: Resource<M>, location: string): ApiError
+}
+
+/**
+ * Other resources that go before one that is deleted, with all that is below them. Their types have no reconcilers. Locks on
+ * them and deny assignments are looked at by the plane.
+ */
+export interface DeletedAlong<M> {
+  /** All of them, however many. It runs outside of transactions, and may pause. */
+  find(context: DeletionContext): AsyncIterable<ResourceId>
+  /** Whether one that was found before still goes. */
+  isOne(context: DeletionContext, found: Resource): boolean
+  /** Runs in the transaction, before any of them goes: refuses a caller who may not delete them. */
+  rules?(context: DeleteRuleContext<M>): void
+  /**
+   * Whether there are some that were not found, in the transaction in which the resource itself is to go. It reads no more
+   * than a few rows. Without it, such ones stay.
+   */
+  isAnyLeft?(context: DeletionContext): Promise<boolean>
 }
 
 /** No two resources may have the same key. */
@@ -225,12 +243,7 @@ export interface StoredMembers<M> extends EveryType {
    * throws). Throws a refusal where something must stay.
    */
   deleteRules?(context: DeleteRuleContext<M>): Promise<void> | void
-  /**
-   * Other resources that go before it, with all that is below them. It runs outside of transactions first, to look at all
-   * of them, then in one transaction after the other until it names none. Their types have no reconcilers. The caller's
-   * right to delete them is for `deleteRules` to check; locks on them and deny assignments are looked at by the plane.
-   */
-  deletedAlong?(context: DeletionContext): AsyncIterable<ResourceId>
+  readonly deletedAlong?: DeletedAlong<M>
   /** The refusal of a GET of a missing resource, where it is not the common one. */
   notFound?(id: ResourceId): ApiError
   /**

@@ -12,7 +12,8 @@ import type { PlaneDependencies } from '../dependencies.ts'
 import { readRow } from '../document.ts'
 import { readOperation } from '../operations.ts'
 import { subjectOf } from '../subject.ts'
-import { emptyScope, type RemovalProgress } from '../verbs/delete.ts'
+import { emptyScope } from '../verbs/delete.ts'
+import type { RemovalProgress } from '../verbs/remove-below.ts'
 import {
   type Lease,
   recordDone,

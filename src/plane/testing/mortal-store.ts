@@ -34,6 +34,7 @@ export function mortalStore(inner: Store): MortalStore {
     operation: mortal((id) => tx.operation(id)),
     runningOperation: mortal((key) => tx.runningOperation(key)),
     keyOfUnique: mortal((uniqueKey) => tx.keyOfUnique(uniqueKey)),
+    listUnique: mortal((query) => tx.listUnique(query)),
     lock: mortal((key, mode) => tx.lock(key, mode)),
     insert: mortal((row) => tx.insert(row)),
     update: mortal((row, etag) => tx.update(row, etag)),
@@ -67,6 +68,7 @@ export function mortalStore(inner: Store): MortalStore {
       count: mortal((query) => inner.count(query)),
       operation: mortal((id) => inner.operation(id)),
       keyOfUnique: mortal((uniqueKey) => inner.keyOfUnique(uniqueKey)),
+      listUnique: mortal((query) => inner.listUnique(query)),
       runningOperation: mortal((key) => inner.runningOperation(key)),
       async transact(work, alone) {
         step()

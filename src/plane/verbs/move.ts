@@ -30,7 +30,7 @@ import { prohibitedError, refusalOf } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { RunInput } from '../plane.ts'
 import { impliedScopes, missingScope } from '../scopes.ts'
-import { rowsBelow } from './delete.ts'
+import { rowsBelow } from './remove-below.ts'
 import { busyRefusal } from './write.ts'
 
 export interface MoveRequest {

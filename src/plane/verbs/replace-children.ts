@@ -11,7 +11,7 @@ import type { DeclaredChildren } from '../declare/stored.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { authorizationFailed, prohibitedError } from '../grant.ts'
 import { askGuards } from '../guard.ts'
-import { removeBelow, requireNothingForbidden } from './delete.ts'
+import { removeBelow, requireNothingForbidden } from './remove-below.ts'
 import type { ChildrenRights } from './rights-before.ts'
 import type { Write } from './write.ts'
 

@@ -104,6 +104,8 @@ export function createMemoryReader(): MemoryReader {
       const last = items.at(-1)
       return items.length === limit && last !== undefined ? { items, next: last.id.key } : { items }
     },
+    // No type that is tested with it has a unique key.
+    byUniqueKey: () => Promise.resolve([]),
     feedPosition: () => Promise.resolve(log.length),
     hasRoom: ({ type, under, limit }) => Promise.resolve(matching(type, under).length < limit),
     count: ({ type, under, limit }) =>

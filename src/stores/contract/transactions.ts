@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe } from 'node:test'
 
-import { StoreConflict, type Tx } from '../store.ts'
+import { type Reads, StoreConflict, type Tx } from '../store.ts'
 import {
   contractOperation,
   contractOptions,
@@ -136,6 +136,29 @@ export function transactionContract(name: string, given: Given): void {
         await Promise.all(['/a', '/b', '/c'].map((key) => tx.insert(contractRow(key))))
       })
       assert.equal(await store.count(take(9)), 3)
+    })
+
+    given('unique keys that begin alike are found in their order', async (store) => {
+      const all = ['a#2', 'a#1', 'a', 'a#', 'b#1', 'a$', 'a#\u{10000}', 'a#\ud7ff', null]
+      await fill(
+        store,
+        all.map((uniqueKey, at) => contractRow(`/${at}`, { uniqueKey })),
+      )
+      const found = async (reads: Reads, after?: string, limit = 9): Promise<readonly string[]> => {
+        const query = { prefix: 'a#', limit, ...(after === undefined ? {} : { after }) }
+        return (await reads.listUnique(query)).map(({ uniqueKey, key }) => `${uniqueKey} ${key}`)
+      }
+      const [one, two, ...others] = ['a#1 /1', 'a#2 /0', 'a#\ud7ff /7', 'a#\u{10000} /6']
+      assert.deepEqual(await found(store), [one, two, ...others])
+      assert.deepEqual(await found(store, 'a'), [one, two, ...others])
+      assert.deepEqual(await found(store, 'a#1', 1), [two])
+      assert.deepEqual(await found(store, 'b'), [])
+      assert.deepEqual(await found(store, undefined, 0), [])
+      await store.transact(async (tx) => {
+        await tx.remove('/1', 'e1')
+        await tx.insert(contractRow('/new', { uniqueKey: 'a#3' }))
+        assert.deepEqual(await found(tx), [two, 'a#3 /new', ...others])
+      })
     })
 
     given('a transaction cannot be used after its end', async (store) => {

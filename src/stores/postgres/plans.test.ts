@@ -31,6 +31,7 @@ const values: Readonly<Record<string, readonly (string | number | readonly strin
   countTracked: range,
   countByType: [...range, 't/1'],
   countByTypeTracked: [...range, 't/1'],
+  listUnique: ['a#', 'a#z', 100],
   operation: ['o1'],
   runningOperation: ['/s1/1'],
   feedSince: ['f', 10, 100],
@@ -46,7 +47,7 @@ test('no list or read looks at a whole table', async (t: TestContext) => {
   await client.connect()
   try {
     for (const fill of [
-      `INSERT INTO resources SELECT '/s' || n % 10 || '/' || n, 'i', 't/' || n / 10 % 2, n / 20 % 2, NULL, 'e', 1, '{}'
+      `INSERT INTO resources SELECT '/s' || n % 10 || '/' || n, 'i', 't/' || n / 10 % 2, n / 20 % 2, 'a#' || n, 'e', 1, '{}'
          FROM generate_series(1, 20000) AS n`,
       `INSERT INTO operations SELECT 'o' || n, '/s1/' || n, '{}', n % 2, n FROM generate_series(1, 20000) AS n`,
       `INSERT INTO feed_entries SELECT 'f', n, '/a' FROM generate_series(1, 20000) AS n`,

@@ -3,10 +3,17 @@
  * connection of a transaction).
  */
 
-import { keyRange } from '../key-range.ts'
+import { keyRange, uniqueRange } from '../key-range.ts'
 import type { LargeRows } from '../large-rows.ts'
-import { toOperation, toResource } from '../row-cells.ts'
-import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
+import { toOperation, toResource, toUniqueEntry } from '../row-cells.ts'
+import type {
+  ListQuery,
+  OperationRow,
+  Reads,
+  ResourceRow,
+  UniqueEntry,
+  UniqueQuery,
+} from '../store.ts'
 import type { Answer, Cells, Parameter } from './session.ts'
 import { queries, type Statement } from './statements.ts'
 
@@ -66,6 +73,12 @@ export class PostgresReads implements Reads {
   async keyOfUnique(uniqueKey: string): Promise<string | undefined> {
     const [cells] = (await this.#ask(queries.keyOfUnique, [uniqueKey])).rows
     return cells?.[0] as string | undefined // a text column
+  }
+
+  async listUnique(query: UniqueQuery): Promise<readonly UniqueEntry[]> {
+    if (query.limit <= 0) return []
+    const { from, to } = uniqueRange(query)
+    return (await this.#ask(queries.listUnique, [from, to, query.limit])).rows.map(toUniqueEntry)
   }
 
   #range(

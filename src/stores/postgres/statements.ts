@@ -63,6 +63,8 @@ export const queries = named({
   get: byKey,
   getAll: byKeys,
   keyOfUnique: 'SELECT key FROM resources WHERE unique_key = $1',
+  listUnique: `SELECT unique_key, key FROM resources WHERE unique_key > $1 AND unique_key < $2
+    ORDER BY unique_key LIMIT $3`,
   listAll: listOf(''),
   listTracked: listOf(' AND tracked = 1'),
   listByType: listOf(' AND type = $5'),

@@ -25,6 +25,8 @@ import {
   StoreUnavailable,
   type TransactionMode,
   type Tx,
+  type UniqueEntry,
+  type UniqueQuery,
 } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
@@ -137,6 +139,10 @@ export class PostgresStore implements Store {
 
   keyOfUnique(uniqueKey: string): Promise<string | undefined> {
     return this.#reads.keyOfUnique(uniqueKey)
+  }
+
+  listUnique(query: UniqueQuery): Promise<readonly UniqueEntry[]> {
+    return this.#reads.listUnique(query)
   }
 
   transact<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T> {

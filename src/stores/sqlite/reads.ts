@@ -5,10 +5,17 @@
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 
-import { keyRange } from '../key-range.ts'
+import { keyRange, uniqueRange } from '../key-range.ts'
 import { takeWithin } from '../list-budget.ts'
-import { toOperation, toResource } from '../row-cells.ts'
-import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
+import { toOperation, toResource, toUniqueEntry } from '../row-cells.ts'
+import type {
+  ListQuery,
+  OperationRow,
+  Reads,
+  ResourceRow,
+  UniqueEntry,
+  UniqueQuery,
+} from '../store.ts'
 import { translate } from './failure.ts'
 import type { queries } from './statements.ts'
 
@@ -98,6 +105,12 @@ export class SqliteReads implements Reads {
   async keyOfUnique(uniqueKey: string): Promise<string | undefined> {
     const cells = this.ask(() => this.queries.keyOfUnique.get(uniqueKey))
     return cells?.[0] as string | undefined // a text column
+  }
+
+  async listUnique(query: UniqueQuery): Promise<readonly UniqueEntry[]> {
+    if (query.limit <= 0) return []
+    const { from, to } = uniqueRange(query)
+    return this.ask(() => this.queries.listUnique.all(from, to, query.limit).map(toUniqueEntry))
   }
 
   /** The row now, synchronously: for callers that must stay in the current turn. */

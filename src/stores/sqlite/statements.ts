@@ -14,6 +14,8 @@ const range = 'key > ? AND key < ?'
 export const queries = {
   get: `SELECT ${resource} FROM resources WHERE key = ?`,
   keyOfUnique: 'SELECT key FROM resources WHERE unique_key = ?',
+  listUnique: `SELECT unique_key, key FROM resources WHERE unique_key > ? AND unique_key < ?
+    ORDER BY unique_key LIMIT ?`,
   listAll: `SELECT ${resource} FROM resources WHERE ${range} ORDER BY key LIMIT ?`,
   listTracked: `SELECT ${resource} ${tracked} ${range} ORDER BY key LIMIT ?`,
   listByType: `SELECT ${resource} ${byType} ${range} ORDER BY key LIMIT ?`,

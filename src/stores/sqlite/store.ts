@@ -22,6 +22,8 @@ import {
   StoreUnavailable,
   type TransactionMode,
   type Tx,
+  type UniqueEntry,
+  type UniqueQuery,
 } from '../store.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { translate } from './failure.ts'
@@ -189,6 +191,10 @@ export class SqliteStore implements Store {
 
   keyOfUnique(uniqueKey: string): Promise<string | undefined> {
     return this.#outside(() => this.#reads.keyOfUnique(uniqueKey))
+  }
+
+  listUnique(query: UniqueQuery): Promise<readonly UniqueEntry[]> {
+    return this.#outside(() => this.#reads.listUnique(query))
   }
 
   transact<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T> {

@@ -2,6 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { memoryStore } from '#plane/testing/start.ts'
+import type { Store } from '#stores/store.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../../../../tests/require.ts'
 import { everybody } from '../../authorization/resources/deny-assignments/model.ts'
 import {
   authorization,
@@ -11,14 +15,16 @@ import {
   openInstallation,
   refused,
 } from '../../testing/installation.ts'
+import { openPostgresStore } from '../../testing/postgres-store.ts'
+import { apiManagementMigrations } from './migrations.ts'
 
 const version = { version: '2024-05-01' }
 const service = `${group}/providers/Vendor.ApiManagement/service/svc`
 /** More than one transaction removes. */
 const count = 120
 
-async function open(): Promise<Installation> {
-  const t = await openInstallation()
+async function open(store?: Store): Promise<Installation> {
+  const t = await openInstallation('implicit', store)
   const sku = { name: 'Developer', capacity: 1 }
   const properties = { publisherName: 'p', publisherEmail: 'p@example.com' }
   await t.call('PUT', service, { location: 'local', sku, properties }, version)
@@ -97,4 +103,101 @@ test('a lock on the last of many revisions keeps all of them', async () => {
   const work = t.call('DELETE', `${api}?deleteRevisions=true`, undefined, version)
   await refused(work, 'ScopeLocked', 409)
   assert.equal(await countOf(t, 'apis'), count + 1)
+})
+
+async function addProduct(
+  t: Installation,
+  product: string,
+  names: readonly string[],
+): Promise<void> {
+  const made = { properties: { displayName: product } }
+  await t.call('PUT', `${service}/products/${product}`, made, version)
+  for (const name of names) {
+    const properties = { displayName: name, scope: `/products/${product}` }
+    await t.call('PUT', `${service}/subscriptions/${name}`, { properties }, version)
+  }
+}
+
+test('a DELETE of a product reads no subscription to another one', async () => {
+  const store = await memoryStore()
+  await using t = await open(store)
+  await addProduct(t, 'other', ['first', 'unreadable', 'unreadable-too'])
+  await addProduct(t, 'mine', ['own'])
+  // Whoever reads such a row fails.
+  await store.replace((tx) =>
+    tx.run("UPDATE resources SET document = '' WHERE key LIKE '%/subscriptions/unreadable%'"),
+  )
+  const mine = `${service}/products/mine`
+  await refused(t.call('DELETE', mine, undefined, version), 'ValidationError', 400)
+  const all = `${mine}?deleteSubscriptions=true`
+  assert.equal((await t.call('DELETE', all, undefined, version)).status, 200)
+  const own = t.call('GET', `${service}/subscriptions/own`, undefined, version)
+  await refused(own, 'ResourceNotFound', 404)
+})
+
+test('a subscription that is added during the DELETE of its product goes with it, or is refused', async () => {
+  await using t = await openWithProduct()
+  const all = `${service}/products/all?deleteSubscriptions=true`
+  const properties = { displayName: 'Late', scope: '/products/all' }
+  const late = Array.from({ length: 20 }, (_, at) =>
+    t.call('PUT', `${service}/subscriptions/late${at}`, { properties }, version),
+  )
+  const [deleted] = await Promise.all([
+    t.call('DELETE', all, undefined, version),
+    Promise.allSettled(late),
+  ])
+  assert.equal(deleted.status, 200)
+  assert.equal(await countOf(t, 'subscriptions'), 0)
+})
+
+test('the subscriptions of a user go with it where a DELETE says so', async () => {
+  await using t = await openWithProduct()
+  const user = `${service}/users/ada`
+  const ada = { firstName: 'Ada', lastName: 'L', email: 'ada@example.com' }
+  await t.call('PUT', user, { properties: ada }, version)
+  for (let number = 0; number < count - 1; number++) {
+    const properties = { displayName: 'One', scope: '/products/all', ownerId: '/users/ADA' }
+    await t.call('PUT', `${service}/subscriptions/${nameAt(number)}`, { properties }, version)
+  }
+  const all = `${user}?deleteSubscriptions=true`
+  const given = { ...version, headers: { 'if-match': '*' } }
+  assert.equal((await t.call('DELETE', all, undefined, given)).status, 200)
+  assert.equal(await countOf(t, 'subscriptions'), 1)
+})
+
+async function keysOf(store: Store): Promise<readonly unknown[]> {
+  return store.sql.all(
+    "SELECT key, unique_key FROM resources WHERE key LIKE '%/subscriptions/%/subscriptions/%' ORDER BY key",
+  )
+}
+
+async function subscriptionsOfBeforeAreFound(store: Store): Promise<void> {
+  await using t = await open(store)
+  await addProduct(t, 'Some Product', ['One', 'two'])
+  const scopes = ['/apis', '/products', `${service}2/products/far`, '/products/é/one', 'elsewhere']
+  for (const [at, scope] of scopes.entries()) {
+    const properties = { displayName: '"scope":"\0', scope }
+    await t.call('PUT', `${service}/subscriptions/else${at}`, { properties }, version)
+  }
+  const written = await keysOf(store)
+  assert.equal(written.length, 2 + scopes.length)
+  await store.replace(async (tx) => {
+    await tx.run(
+      "UPDATE resources SET unique_key = NULL WHERE key LIKE '%/subscriptions/%/subscriptions/%'",
+    )
+    for (const migration of apiManagementMigrations) {
+      for (const text of migration[store.dialect]) await tx.run(text)
+    }
+  })
+  assert.deepEqual(await keysOf(store), written)
+}
+
+test('subscriptions of before have the unique keys with which they would be written (SQLite)', async () => {
+  await subscriptionsOfBeforeAreFound(await memoryStore())
+})
+
+test('subscriptions of before have the unique keys with which they would be written (PostgreSQL)', async (context) => {
+  if (!requireOrSkip(context, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  await subscriptionsOfBeforeAreFound(await openPostgresStore(server, 4))
 })

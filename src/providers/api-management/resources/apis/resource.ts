@@ -9,7 +9,7 @@ import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 import { type DeletionContext, defineStored } from '#plane/declare/stored.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
-import { deletesAlong } from '../../domain/deleted-along.ts'
+import { deletesAlongOrNone } from '../../domain/deleted-along.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
 import { createDocumentReader, type DocumentReader } from '../../domain/openapi/document-reader.ts'
 import { charactersMax } from '../../domain/openapi/document-source.ts'
@@ -245,11 +245,16 @@ function apiType(type: string, dates: readonly string[], documents: DocumentRead
             },
           ]
     },
-    ...deletesAlong({
+    ...deletesAlongOrNone({
       type,
       parameter: 'deleteRevisions',
       // Whichever of them is named, it means the whole API.
       find: (deletion) => otherRevisions(type, deletion),
+      isOne: ({ id }, found) => currentRevisionOf(found.id).key === currentRevisionOf(id).key,
+      async isAnyLeft(deletion) {
+        for await (const _one of otherRevisions(type, deletion)) return true
+        return false
+      },
       whyNot: (id) => (revisionOf(id) === undefined ? currentStays : undefined),
     }),
     list: {

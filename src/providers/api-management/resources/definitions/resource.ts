@@ -17,12 +17,21 @@ import {
   readGroup,
 } from '../../domain/built-in-groups.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
-import { deletesAlong, subscriptionsWhere, subscriptionType } from '../../domain/deleted-along.ts'
+import {
+  deletesAlong,
+  deletesAlongOrNone,
+  isOwnedBy,
+  isSubscribedTo,
+  subscriptionsOf,
+  subscriptionsTo,
+  subscriptionType,
+} from '../../domain/deleted-along.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
 import { apiManagementErrors, refuseFields } from '../../errors.ts'
 import { definitionDates } from '../../published-versions.ts'
 import { type Api, versionSetIdOf } from '../apis/model.ts'
 import { isLinkTo } from '../links/model.ts'
+import type { Subscription } from '../subscriptions/model.ts'
 import type { Definition } from './model.ts'
 import { definition, type definitionShapes } from './versions/2021-08-01.ts'
 
@@ -177,11 +186,13 @@ async function requireUnused({
 const deleteSubscriptions = 'deleteSubscriptions'
 
 /** A subscription to a product that is gone would be to nothing. */
-const withSubscriptions = deletesAlong<Definition>({
+const withSubscriptions = deletesAlongOrNone<Definition>({
   type: subscriptionType,
   parameter: deleteSubscriptions,
-  find: ({ id, reader }) =>
-    subscriptionsWhere(reader, parentOf(id), ({ scope }) => scope.toLowerCase() === id.key),
+  find: ({ id, reader }) => subscriptionsTo(reader, id),
+  // A row of subscriptions, made by its `toModel`.
+  isOne: ({ id }, { model }) => (model as Subscription).scope.toLowerCase() === id.key,
+  isAnyLeft: ({ id, reader }) => isSubscribedTo(reader, id),
   whyNot: () =>
     'Product cannot be deleted since it has existing subscriptions: delete them before it, or all of them with deleteSubscriptions=true',
 })
@@ -190,14 +201,8 @@ const withSubscriptions = deletesAlong<Definition>({
 const withOwnSubscriptions = deletesAlong<Definition>({
   type: subscriptionType,
   parameter: deleteSubscriptions,
-  find: ({ id, reader }) => {
-    const own = `/users/${nameOf(id).toLowerCase()}`
-    return subscriptionsWhere(
-      reader,
-      parentOf(id),
-      ({ ownerId }) => ownerId?.toLowerCase().endsWith(own) === true,
-    )
-  },
+  find: ({ id, reader }) => subscriptionsOf(reader, id),
+  isOne: ({ id }, found) => isOwnedBy(id, found),
 })
 
 async function shownBuiltInGroup({ id, reader, words }: GetContext): Promise<object | undefined> {

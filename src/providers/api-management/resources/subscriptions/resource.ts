@@ -8,7 +8,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
-import { subscriptionType } from '../../domain/deleted-along.ts'
+import { keyOfSubscription, subscriptionType } from '../../domain/deleted-along.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Subscription } from './model.ts'
@@ -34,6 +34,7 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
       ...[firstOfScopes, ...definitionDates].map((date) => subscription(date, deps)),
     ],
     protocol: { headStatus: 200, anyMatchCreates: true },
+    unique: { key: (id, { scope }) => keyOfSubscription(id, scope) },
     secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
     rules: ({ desired, previous, reader }) =>

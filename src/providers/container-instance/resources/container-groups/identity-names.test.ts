@@ -20,6 +20,7 @@ test('an identity or a profile is refused alike, whether it exists or not', asyn
     async *each() {},
     page: async () => ({ items: [] }),
     feedPosition: async () => undefined,
+    byUniqueKey: async () => [],
     hasRoom: async () => true,
     count: async () => 0,
   }

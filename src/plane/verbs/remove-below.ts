@@ -1,0 +1,149 @@
+/**
+ * Rows are removed: one, or those below an id in bounded numbers, with what the audit trail says of them. Whether they may go
+ * is for its callers to decide; deny assignments are looked at here.
+ */
+
+import type { Initiator } from '#activity/record.ts'
+import { refuse } from '#kernel/error.ts'
+import { isTerminalState } from '#kernel/operation.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { isCut } from '#stores/list-budget.ts'
+import type { Reads, ResourceRow, Tx } from '#stores/store.ts'
+import type { Prohibitions } from '../access.ts'
+import { recordActivity } from '../audit.ts'
+import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
+import { idOfKey, type PlaneDependencies } from '../dependencies.ts'
+import { readRow } from '../document.ts'
+import { prohibitedError } from '../grant.ts'
+
+/** Rows removed in one transaction at most. */
+export const removalsMax = 200
+
+export async function removeRow(
+  tx: Tx,
+  compiled: CompiledStoredType | undefined,
+  row: ResourceRow,
+): Promise<void> {
+  await tx.remove(row.key, row.etag)
+  await appendToFeed(tx, compiled, row.key)
+}
+
+/** Deny assignments must not forbid the caller what is removed along with it. Costs nothing where there are none. */
+export async function requireNothingForbidden(
+  deps: PlaneDependencies,
+  reads: Reads,
+  {
+    id,
+    principal,
+    prohibitions,
+  }: {
+    readonly id: ResourceId
+    readonly principal: Principal
+    readonly prohibitions: Prohibitions | undefined
+  },
+): Promise<void> {
+  if (prohibitions === undefined) return
+  for await (const row of rowsBelow(deps, reads, id.key)) {
+    const action = deps.registry.byKey(row.type)?.permissions.delete
+    const scope = idOfKey(row.id)
+    const found = action === undefined ? undefined : prohibitions.find({ action, scope })
+    if (action !== undefined && found !== undefined) {
+      throw prohibitedError({ action, scope }, principal, found)
+    }
+  }
+}
+
+export function onReconciled(below: ResourceRow): never {
+  throw refuse.Conflict({ id: below.id })
+}
+
+export interface RemovalProgress {
+  readonly removed: number
+  /** The number of resources left, counted up to a bound; 0 only when nothing is left. */
+  readonly remaining: number
+}
+
+interface RemovalBelow {
+  readonly id: ResourceId
+  readonly initiator: Initiator
+  /** The most that may be removed. */
+  readonly max?: number
+  /** Called for each resource that its reconciler has to remove; it is not removed here. */
+  onReconciled(row: ResourceRow): Promise<void> | void
+}
+
+export async function removeBelow(
+  deps: PlaneDependencies,
+  tx: Tx,
+  { id, initiator, max = removalsMax, onReconciled }: RemovalBelow,
+): Promise<RemovalProgress> {
+  let seen = 0
+  let removed = 0
+  do {
+    // Two rows more: one tells whether that is all, one is the scope itself.
+    for await (const { key } of rowsBelow(deps, tx, id.key, max - seen + 2)) {
+      if (key === id.key || ++seen > max) continue
+      const row = await tx.lock(key, 'change')
+      if (row === undefined) continue
+      const compiled = deps.registry.byKey(row.type)
+      if (compiled?.reconcile !== undefined && !isRecordAlone(compiled, row)) {
+        await onReconciled(row)
+        continue
+      }
+      await removeRow(tx, compiled, row)
+      if (compiled?.reconcile !== undefined) await tx.unschedule(row.key)
+      await recordActivity(tx, {
+        at: deps.clock.now(),
+        initiator,
+        action: deleteOf(deps, row),
+        target: { text: row.id, key: row.key },
+        status: 'Succeeded',
+      })
+      removed++
+    }
+    // A child may have been created below a row before that row was locked. Once more is enough: nothing can be
+    // created below a removed row.
+  } while (seen === removed && (await holdsAny(tx, id.key)))
+  return { removed, remaining: seen - removed }
+}
+
+/** By the id, since the row has the name of its type in small letters, and of a type that nobody serves no more is known. */
+function deleteOf({ registry }: PlaneDependencies, row: ResourceRow): string {
+  const last = parseResourceId(row.id)?.segments.at(-1)
+  const compiled = last && registry.find(last.namespace, last.types)
+  return compiled?.permissions.delete ?? `${row.type}/delete`
+}
+
+function isRecordAlone({ reconcile }: CompiledStoredType, row: ResourceRow): boolean {
+  const { state, deleting } = readRow(row)
+  return reconcile?.leavesNothing === true && !deleting && isTerminalState(state)
+}
+
+async function holdsAny(tx: Tx, under: string): Promise<boolean> {
+  const rows = await tx.list({ under, limit: 2 })
+  return rows.some(({ key }) => key !== under)
+}
+
+/** Rows at or below a scope, in chunks bounded in bytes. */
+export async function* rowsBelow(
+  { limits }: PlaneDependencies,
+  reads: Reads,
+  under: string,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<ResourceRow> {
+  let after: string | undefined
+  for (let left = limit; left > 0; ) {
+    const query = {
+      under,
+      ...(after === undefined ? {} : { after }),
+      limit: Math.min(left, removalsMax),
+      bytesMax: limits.pageBytesMax,
+    }
+    const rows = await reads.list(query)
+    yield* rows
+    left -= rows.length
+    after = rows.at(-1)?.key
+    if (after === undefined || !isCut(rows, query)) return
+  }
+}
