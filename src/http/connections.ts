@@ -5,9 +5,9 @@
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { TLSSocket, type Server as TlsServer } from 'node:tls'
+import { TLSSocket } from 'node:tls'
 import { connected } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
 
@@ -36,7 +36,7 @@ export function trackConnections(
   server: Server,
   limits: ConnectionLimits,
   isProxy: (address: string) => boolean,
-  secure?: TlsServer,
+  secure?: TcpServer,
 ): Connections {
   /** Each with its number of unanswered requests. */
   const open = new Map<Socket, number>()

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { pbkdf2Sync } from 'node:crypto'
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { existsSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { defaultLimits } from '#kernel/limits.ts'
+import { requireOrSkip } from '../../tests/require.ts'
+import { until } from '../../tests/until.ts'
 import { createAuthority } from '../tls/certificate.ts'
+import { EncryptedInput } from './encrypted-input.ts'
 import { createListener, createSecureListener, listen } from './listener.ts'
 
 test('a handshake that does not end is cut, and so is one that is none', async () => {
@@ -26,6 +32,72 @@ test('a handshake that does not end is cut, and so is one that is none', async (
     await listening.close()
     server.close()
   }
+})
+
+test('a client that changes its keys again and again is cut', async (t) => {
+  const client = '/usr/bin/openssl'
+  if (!requireOrSkip(t, existsSync(client), 'openssl is not here')) return
+  const pair = createAuthority('test', { names: ['localhost'], now: Date.now(), days: 1 })
+  const server = createListener(defaultLimits, () => false)
+  const secure = createSecureListener(server, { current: () => pair, onChange: () => {} })
+  await using held = new AsyncDisposableStack()
+  const { port, close } = await listen(secure, { host: '127.0.0.1', port: 0 })
+  held.defer(close)
+  const connection = once(server, 'connection')
+  const words = ['s_client', '-connect', `127.0.0.1:${port}`, '-tls1_3', '-no_ign_eof', '-quiet']
+  const peer = spawn(client, words, { stdio: ['pipe', 'ignore', 'ignore'] })
+  held.defer(() => void peer.kill())
+  peer.stdin.on('error', () => {})
+  const [socket] = (await connection) as [Socket]
+  socket.on('error', () => {})
+  assert.equal(socket.remoteAddress, '127.0.0.1')
+  // Each read of the client that begins with a k is a change of keys.
+  await until(() => {
+    peer.stdin.write('k\n')
+    return socket.destroyed
+  })
+})
+
+test('what clients of https send is taken a few milliseconds in a turn, and addresses take turns', async (t) => {
+  const accepted: EncryptedInput[] = []
+  const server = createServer((socket) => accepted.push(new EncryptedInput(socket)))
+  t.after(() => server.close())
+  server.listen(0, '0.0.0.0')
+  await once(server, 'listening')
+  // The address of a server that listens on a port has this shape.
+  const { port } = server.address() as AddressInfo
+  const hosts = ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2']
+  const clients: Socket[] = []
+  for (const localAddress of hosts) {
+    const client = connect({ port, host: '127.0.0.1', localAddress })
+    t.after(() => client.destroy())
+    await once(client, 'connect')
+    clients.push(client)
+  }
+  await until(() => accepted.length === hosts.length)
+  let turn = 0
+  const count = (): void => {
+    turn++
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  t.after(() => clearImmediate(counting))
+  const slices: { readonly address: string | undefined; readonly turn: number }[] = []
+  for (const input of accepted) {
+    t.after(() => input.destroy())
+    input.on('data', () => {
+      slices.push({ address: input.below.remoteAddress, turn })
+      // More than a turn has for all.
+      pbkdf2Sync('a', 'b', 20_000, 32, 'sha512')
+    })
+  }
+  for (const client of clients) client.write(Buffer.alloc(8192))
+  await until(() => slices.length === 2 * hosts.length)
+  // Where the loop turns, one may be taken at the end of a turn and one at its beginning.
+  const turns = new Set(slices.map((slice) => slice.turn)).size
+  assert.ok(turns >= slices.length / 2, `${turns} turns`)
+  const other = slices.findIndex(({ address }) => address === '127.0.0.2')
+  assert.ok(other < 6, `the other address came at place ${other}`)
 })
 
 test('many new connections are accepted in few turns of the loop', async () => {

@@ -1,0 +1,110 @@
+/**
+ * The socket below a connection of https. What a client sends reaches TLS in slices, some milliseconds of them in a turn of the
+ * loop, and addresses take turns: a slice may hold messages without any data, which take a hundred times longer than data.
+ */
+
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+
+const sliceBytes = 4096
+/** What the slices of one turn of the loop may take. */
+const turnMilliseconds = 5
+
+type Done = (error?: Error | null) => void
+
+export class EncryptedInput extends Duplex {
+  readonly #socket: Socket
+  readonly #address: string
+
+  constructor(socket: Socket) {
+    super()
+    this.#socket = socket
+    this.#address = socket.remoteAddress ?? ''
+    socket.setNoDelay(true)
+    socket.on('data', (chunk: Buffer) => {
+      // Until all of it has been taken.
+      socket.pause()
+      this.#take(chunk)
+    })
+    socket.once('end', () => this.push(null))
+    socket.on('error', (error) => this.destroy(error))
+    socket.once('close', () => this.destroy())
+  }
+
+  /** The one whose slice is being taken. */
+  static get current(): EncryptedInput | undefined {
+    return current
+  }
+
+  /** What is known of the connection below. */
+  get below(): Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'> {
+    return this.#socket
+  }
+
+  #take(chunk: Buffer): void {
+    inTurn(this.#address, () => {
+      if (this.destroyed) return
+      current = this
+      // What listens to this stream takes the slice at once, and does what follows from it.
+      this.push(chunk.subarray(0, sliceBytes))
+      current = undefined
+      if (chunk.length > sliceBytes) this.#take(chunk.subarray(sliceBytes))
+      else this.#socket.resume()
+    })
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    this.#socket.write(chunk, done)
+  }
+
+  override _final(done: Done): void {
+    this.#socket.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    this.#socket.destroy()
+    done(error)
+  }
+}
+
+let current: EncryptedInput | undefined
+
+/** The slices that wait for another turn of the loop, by address; the address that was served last is the last. */
+const waiting = new Map<string, (() => void)[]>()
+let spent = 0
+let isScheduled = false
+
+function inTurn(address: string, step: () => void): void {
+  const steps = waiting.get(address)
+  if (steps !== undefined) steps.push(step)
+  else if (spent < turnMilliseconds) measured(step)
+  else waiting.set(address, [step])
+  if (isScheduled) return
+  isScheduled = true
+  setImmediate(nextTurn)
+}
+
+function measured(step: () => void): void {
+  const [spentBefore, before] = [spent, performance.now()]
+  // It may take further slices.
+  step()
+  spent = spentBefore + performance.now() - before
+}
+
+function nextTurn(): void {
+  isScheduled = false
+  spent = 0
+  for (const [address, steps] of waiting) {
+    if (spent >= turnMilliseconds) break
+    const step = steps.shift()
+    waiting.delete(address)
+    if (steps.length > 0) waiting.set(address, steps)
+    if (step !== undefined) measured(step)
+  }
+  if (waiting.size === 0 || isScheduled) return
+  isScheduled = true
+  setImmediate(nextTurn)
+}
