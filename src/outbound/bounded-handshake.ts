@@ -1,6 +1,7 @@
 /**
- * The socket below a TLS connection until its handshake is over. A step of a handshake cannot be interrupted, so the bytes of all have a
- * bound, one step is made in a turn of the loop, and addresses take turns. What the steps take is measured.
+ * The socket below a TLS connection. A step of a handshake cannot be interrupted, so the bytes of all have a bound, one step is made
+ * in a turn of the loop, and addresses take turns. What the steps take is measured. After the handshake data goes through at once, and
+ * what is no data has a bound and takes turns too.
  */
 
 import type { Socket } from 'node:net'
@@ -8,6 +9,12 @@ import { Duplex } from 'node:stream'
 
 /** Four certificates with keys of 4,096 bits have 8 KB. */
 const handshakeBytesMax = 32 * 1024
+/**
+ * Of what a server sends after the handshake, beside twice its data. Changes of keys, tickets and wishes for another handshake take TLS a
+ * hundred times longer than data, and OpenSSL has no bound for them. A record may have 16 KB before its data is there.
+ */
+const besideDataBytesMax = 32 * 1024
+const sliceBytes = 16 * 1024
 /** Of processor time. A handshake takes one or two milliseconds, those of old and large keys ten. */
 const slowMicroseconds = 30_000
 
@@ -18,9 +25,11 @@ export class BoundedHandshake extends Duplex {
   readonly #onSlow: (address: string) => void
   #address = ''
   #bytes = 0
+  /** All that TLS has found in what came after the handshake. */
+  #dataBytes: (() => number) | undefined
+  #dataBefore = 0
   #spent = 0
   #waiting = 0
-  #isOver = false
   #hasEnded = false
 
   /** `onSlow`: the handshake took long. */
@@ -43,31 +52,52 @@ export class BoundedHandshake extends Duplex {
     socket.once('close', () => this.#hasEnded || this.destroy())
   }
 
-  /** All that comes from now on goes through at once. */
-  endHandshake(): void {
-    this.#isOver = true
+  /** `dataBytes`: how much data TLS has found so far. */
+  endHandshake(dataBytes: () => number): void {
+    this.#dataBytes = dataBytes
+    this.#bytes = 0
   }
 
   #take(chunk: Buffer): void {
-    if (!this.#isOver) this.#bytes += chunk.length
-    if (this.#bytes > handshakeBytesMax) {
-      const message = `its TLS handshake is larger than ${handshakeBytesMax} bytes`
-      this.destroy(Object.assign(new Error(message), { code: 'ERR_TLS_HANDSHAKE_SIZE' }))
-      return
-    }
+    const slice = chunk.subarray(0, sliceBytes)
+    const rest = chunk.subarray(sliceBytes)
     this.#socket.pause()
     this.#inTurn(() => {
-      const isMeasured = !this.#isOver
+      if (!this.#count(slice.length)) return
+      const isMeasured = this.#dataBytes === undefined
       const before = isMeasured ? processorTime() : 0
-      // What listens to this stream takes the chunk at once, and does what follows from it.
-      if (this.push(chunk)) this.#socket.resume()
+      this.#dataBefore = this.#dataBytes?.() ?? 0
+      // What listens to this stream takes the slice at once, and does what follows from it.
+      const takesMore = this.push(slice)
       if (isMeasured) this.#spend(processorTime() - before)
+      if (rest.length > 0) this.#take(rest)
+      else if (takesMore) this.#socket.resume()
     })
   }
 
-  /** What came before goes first, also when the handshake is over meanwhile. */
+  /** False where that is too much: then it is over. */
+  #count(bytes: number): boolean {
+    this.#bytes += bytes
+    const data = this.#dataBytes?.()
+    if (data === undefined) {
+      if (this.#bytes <= handshakeBytesMax) return true
+      return this.#refuse(`its TLS handshake is larger than ${handshakeBytesMax} bytes`)
+    }
+    // What waits for its reader has not been looked at.
+    const beside = this.#bytes - this.readableLength - 2 * data
+    if (beside <= besideDataBytesMax + bytes) return true
+    return this.#refuse('it sends much beside data in its TLS connection')
+  }
+
+  #refuse(message: string): false {
+    this.destroy(Object.assign(new Error(message), { code: 'ERR_TLS_HANDSHAKE_SIZE' }))
+    return false
+  }
+
+  /** At once where data was in what came last. What came before goes first, also when the handshake is over meanwhile. */
   #inTurn(step: () => void): void {
-    if (this.#isOver && this.#waiting === 0) {
+    const data = this.#dataBytes?.() ?? 0
+    if (data > this.#dataBefore && this.#waiting === 0) {
       step()
       return
     }

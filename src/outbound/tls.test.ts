@@ -19,6 +19,7 @@ import {
   longChain,
   noCertificate,
   secureServer,
+  ticketServer,
 } from './testing/secure-server.ts'
 import { watchedWay } from './testing/ways.ts'
 import { tlsOutward } from './tls.ts'
@@ -50,6 +51,16 @@ describe('TLS that goes out', () => {
       await using server = await secureServer(options)
       assert.match(await logged(server.port), /self-signed certificate/)
     }
+  })
+
+  test('a server that sends on what is no data after its handshake is left', async (t) => {
+    if (!requireOrSkip(t, certificate !== undefined, noCertificate)) return
+    await using server = await ticketServer(1000)
+    const at = { host: '127.0.0.1', addresses: ['127.0.0.1'], name: 'a', isChecked: false }
+    const connection = new SecureConnections().open({ ...at, port: server.port })
+    connection.resume()
+    const [error] = await once(connection, 'error')
+    assert.match(String(error), /it sends much beside data/)
   })
 
   test('a server that sends many certificates is refused before they are looked at', async (t) => {

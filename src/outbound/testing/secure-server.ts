@@ -1,7 +1,8 @@
 /** Servers of TLS for tests: what they offer is the test's to say. Their certificate is signed by itself. */
 
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -89,6 +90,29 @@ export async function secureServer(options: ServerOptions, onSecure?: (socket: T
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** A web server that gives each client so many tickets for later connections: some 250 bytes each, and no data. */
+export async function ticketServer(tickets: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-tickets-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  writeFileSync(key, certificate?.key ?? '')
+  writeFileSync(cert, certificate?.cert ?? '')
+  const words = ['s_server', '-accept', '127.0.0.1:0', '-key', key, '-cert', cert, '-www']
+  const server = spawn('openssl', [...words, '-tls1_3', '-num_tickets', String(tickets)], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  server.stdout.setEncoding('utf8')
+  let said = ''
+  while (!/ACCEPT \S*:(\d+)\n/.test(said)) said += String((await once(server.stdout, 'data'))[0])
+  return {
+    port: Number(/ACCEPT \S*:(\d+)\n/.exec(said)?.[1]),
+    async [Symbol.asyncDispose]() {
+      server.kill()
+      await once(server, 'close')
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }

@@ -38,7 +38,7 @@ function begin(id: number, target: SecureTarget): void {
   })
   open.set(id, socket)
   stream.on('error', (error) => socket.destroy(error))
-  socket.once('secureConnect', () => stream.endHandshake())
+  socket.once('secureConnect', () => stream.endHandshake(() => socket.bytesRead))
   socket.on('data', (chunk: Buffer) => {
     // Until more is taken.
     socket.pause()

@@ -7,6 +7,7 @@
 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 import pg from 'pg'
 import { ReceivedBytes } from '#kernel/received-bytes.ts'
 import { shortWords } from '#kernel/short-words.ts'
@@ -114,9 +115,10 @@ export class GuardedConnection extends pg.Connection {
     super({ stream, ssl: isBounded ? bounded : ssl, keepAlive: true } as unknown as Config)
     this.budget = budget
     this.once('sslconnect', () => {
-      const secure = this.stream
+      // TLS by now.
+      const secure = this.stream as TLSSocket
       handshake?.on('error', (error) => secure.destroy(error))
-      secure.once('secureConnect', () => handshake?.endHandshake())
+      secure.once('secureConnect', () => handshake?.endHandshake(() => secure.bytesRead))
     })
     this.holder = {
       host: host.toLowerCase(),
