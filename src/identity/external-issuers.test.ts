@@ -1,7 +1,7 @@
 /** Tokens of foreign issuers, against a real key server. */
 
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, pbkdf2Sync, sign } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
@@ -237,6 +237,31 @@ test('an issuer that does not answer well costs 503, not the process; old keys s
   await assert.rejects(authenticate(fixture, token(issuer, muchLater)), {
     code: 'InvalidAuthenticationToken',
   })
+})
+
+test('many keys of an issuer are read while the loop turns', async () => {
+  const turnsFor = async (keys: number): Promise<number> => {
+    await using issuer = await startIssuer()
+    const all = Array.from({ length: keys }, (_, at) => ({ kid: `${at}`, key: ec.publicKey }))
+    publish(issuer, ...all)
+    await using fixture = await openIdentityFixture({ issuers: [settings(issuer)] })
+    let turns = 0
+    const count = (): void => {
+      turns++
+      // So that what comes over the network comes in few turns.
+      pbkdf2Sync('a', 'b', 10_000, 32, 'sha512')
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    try {
+      await authenticate(fixture, token(issuer, {}, { alg: 'ES256', kid: '0' }))
+    } finally {
+      clearImmediate(counting)
+    }
+    return turns
+  }
+  const [few, many] = [await turnsFor(1), await turnsFor(100)]
+  assert.ok(many > few + 12, `${few} turns for one, ${many} for a hundred`)
 })
 
 test('of two issuers neither can speak for the other’s principals', async () => {

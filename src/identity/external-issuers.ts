@@ -9,6 +9,7 @@ import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { answerOf, textOf } from '#outbound/request.ts'
+import { nextTurn } from '#stores/next-turn.ts'
 import { algorithmsOf, type VerificationKey } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
 
@@ -36,6 +37,9 @@ export function createIssuerKeys(
   let triedAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<void> | undefined
 
+  /** Whoever sends tokens decides when, and many issuers may answer at once. */
+  const turn = (): Promise<void> => nextTurn(issuer.issuer)
+
   async function document(address: string): Promise<Record<string, unknown>> {
     const url = new URL(address)
     const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
@@ -48,7 +52,9 @@ export function createIssuerKeys(
       answer.destroy()
       throw new Error(`${address} answered ${answer.statusCode}`)
     }
-    const value: unknown = JSON.parse(await textOf(answer, limits.issuerDocumentBytesMax))
+    const text = await textOf(answer, limits.issuerDocumentBytesMax)
+    await turn()
+    const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) throw new Error(`${address} is no object`)
     // The value is an object. Every member is checked before it is used.
     return value as Record<string, unknown>
@@ -72,7 +78,7 @@ export function createIssuerKeys(
     try {
       const { keys } = await document(await keySetAddress())
       if (!Array.isArray(keys)) throw new Error('the key set has no list of keys')
-      current = { keys: readKeys(keys), fetchedAt: clock.now() }
+      current = { keys: await readKeys(keys, turn), fetchedAt: clock.now() }
     } catch (error) {
       log.warn(
         { issuer: issuer.issuer, error: String(error) },
@@ -116,9 +122,16 @@ export function createIssuerKeys(
   }
 }
 
-function readKeys(list: readonly unknown[]): Map<string, VerificationKey> {
+/** Each takes a part of a millisecond. */
+const keysPerTurn = 5
+
+async function readKeys(
+  list: readonly unknown[],
+  turn: () => Promise<void>,
+): Promise<Map<string, VerificationKey>> {
   const keys = new Map<string, VerificationKey>()
-  for (const entry of list.slice(0, 100)) {
+  for (const [at, entry] of list.slice(0, 100).entries()) {
+    if (at % keysPerTurn === 0) await turn()
     if (typeof entry !== 'object' || entry === null) continue
     // Every member read below is checked, here or by the import of the key.
     const jwk = entry as JsonWebKey
