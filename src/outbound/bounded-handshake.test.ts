@@ -73,6 +73,17 @@ test('an address whose steps took long goes after one whose did not', async (t) 
   )
 })
 
+test('an address that is new goes after others where its network took long', async (t) => {
+  const measures = typeof process.threadCpuUsage === 'function'
+  if (!requireOrSkip(t, measures, 'Node before 23.9 does not measure threads')) return
+  const work = (): void => void pbkdf2Sync('a', 'b', 10_000, 32, 'sha512')
+  await stepsOf(t, ['127.0.7.1', '127.0.7.2'], work)
+  await stepsOf(t, ['127.0.8.1'], () => void pbkdf2Sync('a', 'b', 1_000, 32, 'sha512'))
+  const steps = await stepsOf(t, ['127.0.7.3', '127.0.7.4', '127.0.7.5', '127.0.8.1'], work)
+  const other = steps.findIndex(({ host }) => host === '127.0.8.1')
+  assert.ok(other < 2, `the other network came at place ${other}`)
+})
+
 test('where steps are followed by rests, the loop turns on meanwhile', async (t) => {
   const measures = typeof process.threadCpuUsage === 'function'
   if (!requireOrSkip(t, measures, 'Node before 23.9 does not measure threads')) return

@@ -4,7 +4,7 @@
  * what is no data has a bound and takes turns too.
  */
 
-import type { Socket } from 'node:net'
+import { isIPv4, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
 /** Four certificates with keys of 4,096 bits have 8 KB. */
@@ -157,30 +157,50 @@ function schedule(milliseconds: number): void {
   else setTimeout(nextTurn, milliseconds)
 }
 
-/** Of the addresses that wait, the one whose steps took least; of several, the one that waits longest. */
+/**
+ * Of the networks that wait, the one whose steps took least, as whoever has one may use a new address each time; in it the
+ * address whose steps took least, and of several the one that waits longest.
+ */
 function nextAddress(): string | undefined {
   let next: string | undefined
+  let least: readonly [ofNetwork: number, own: number] = [0, 0]
   for (const address of turns.keys()) {
-    if (next === undefined || (taken.get(address) ?? 0) < (taken.get(next) ?? 0)) next = address
+    const ofNetwork = taken.get(networkOf(address)) ?? 0
+    const own = taken.get(address) ?? 0
+    if (next !== undefined && ofNetwork > least[0]) continue
+    if (next !== undefined && ofNetwork === least[0] && own >= least[1]) continue
+    next = address
+    least = [ofNetwork, own]
   }
   return next
 }
 
+/** What one owner usually has: 256 addresses of IPv4, or a /48 of IPv6. */
+function networkOf(address: string): string {
+  if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`
+  const groups = (address.split('::', 1)[0] ?? '').split(':')
+  return `${[0, 1, 2].map((at) => groups[at] || '0').join(':')}::/48`
+}
+
 /** What steps took fades: it is halved for all where the sum has come to this. */
 const takenMicrosecondsMax = 10_000_000
+/** With their networks. */
 const addressesMax = 1000
 const taken = new Map<string, number>()
 let takenSum = 0
 
 function count(address: string, microseconds: number): void {
-  taken.set(address, (taken.get(address) ?? 0) + microseconds)
+  for (const one of [address, networkOf(address)]) {
+    taken.set(one, (taken.get(one) ?? 0) + microseconds)
+  }
   takenSum += microseconds
   if (takenSum <= takenMicrosecondsMax && taken.size <= addressesMax) return
   takenSum = 0
   for (const [one, all] of taken) {
     if (all < slowMicroseconds) taken.delete(one)
     else taken.set(one, all / 2)
-    takenSum += taken.get(one) ?? 0
+    // What a network took is that of its addresses.
+    if (!one.includes('/')) takenSum += taken.get(one) ?? 0
   }
 }
 
