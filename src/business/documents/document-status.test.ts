@@ -1,9 +1,8 @@
-/** A document after its lines, on both stores: review, payments, and what closes it. */
+/** A document after its lines, on the stores in turn: review, payments, and what closes it. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, dialects, openBooks } from '../testing/books.ts'
+import { amount, inTurn, openBooks } from '../testing/books.ts'
 import { caller, type Json } from '../testing/caller.ts'
 import type { Body } from '../write/values.ts'
 
@@ -20,7 +19,7 @@ async function invoice(company: Company, quantity = 1): Promise<string> {
   })
 }
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a payment as large as one can be leaves room for those of others`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return
@@ -147,7 +146,7 @@ for (const dialect of dialects) {
   })
 }
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: no invoice is credited beyond what it came to`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return
@@ -506,7 +505,7 @@ for (const dialect of dialects) {
   })
 }
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a balance is in the company's own currency`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return

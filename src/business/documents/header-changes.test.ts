@@ -1,9 +1,8 @@
-/** A header that was changed gives the same figures as one that was so from the beginning, on both stores. */
+/** A header that was changed gives the same figures as one that was so from the beginning, on the stores in turn. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, dialects, openBooks } from '../testing/books.ts'
+import { amount, inTurn, openBooks } from '../testing/books.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
@@ -35,7 +34,7 @@ const threeLines = (company: Company) => ({
   ],
 })
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a change of the customer changes whose invoice it is`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return
@@ -177,7 +176,7 @@ for (const dialect of dialects) {
   })
 }
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: terms of payment say when a document is due`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return

@@ -1,15 +1,14 @@
-/** Discounts for early payment, on both stores, by the terms of the invoice at the time of posting. */
+/** Discounts for early payment, on the stores in turn, by the terms of the invoice at the time of posting. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
+import { amount, type BusinessFixture, inTurn, openCompany } from '../testing/books.ts'
 import type { Body } from '../write/values.ts'
 
 const refused = (pattern: RegExp) => (error: unknown) =>
   error instanceof ApiError && (pattern.test(error.message) || assert.fail(error.message))
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a payment before its day closes the invoice less the discount`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

@@ -2,13 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
 import { createBusiness } from '../service.ts'
-import { dialects, openCompany } from '../testing/books.ts'
+import { inTurn, openCompany } from '../testing/books.ts'
 import { pdfText } from '../testing/pdf-text.ts'
 import { pngOf } from '../testing/png.ts'
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: an invoice as a page`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

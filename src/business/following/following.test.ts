@@ -1,16 +1,15 @@
 /**
- * Delta links, on both stores: a client's copy that applies them is what a new read gives, over random writes; what is
+ * Delta links, on the stores in turn: a client's copy that applies them is what a new read gives, over random writes; what is
  * too old, forged or of another company is refused.
  */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { BusinessAnswer } from '../message.ts'
 import { createBusiness } from '../service.ts'
-import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
+import { type BusinessFixture, inTurn, openCompany } from '../testing/books.ts'
 import { forgetHistory } from './history.ts'
 
 const tracking = { prefer: 'odata.track-changes' }
@@ -194,7 +193,7 @@ function randomOf(seed: number): (below: number) => number {
   }
 }
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a copy kept by delta links is what a new read gives`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

@@ -1,5 +1,5 @@
 /**
- * Subscriptions and their notifications, on both stores, with a real receiver: handshake, notification, renewal,
+ * Subscriptions and their notifications, on the stores in turn, with a real receiver: handshake, notification, renewal,
  * end.
  */
 
@@ -16,7 +16,7 @@ import { until } from '../../../tests/until.ts'
 import { openCallOut } from '../../main/outbox.ts'
 import { openOutbox } from '../outbox/deliver.ts'
 import { createBusiness } from '../service.ts'
-import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
+import { type BusinessFixture, inTurn, openCompany } from '../testing/books.ts'
 import { webhookChannel } from './webhook-channel.ts'
 
 interface Notification {
@@ -180,7 +180,7 @@ test('what the policy of what goes out denies is not called', async () => {
   assert.deepEqual(receiver.received, [])
 })
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: receivers that do not answer hold up nobody else, and few entries wait for them`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

@@ -4,13 +4,13 @@
  */
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import type { TestContext } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import type { SqlRow } from '#stores/store.ts'
 import { until } from '../../../tests/until.ts'
 import { createPdfMaker } from '../documents/pdf-maker.ts'
 import { refuse } from '../errors.ts'
-import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
+import { type BusinessFixture, inTurn, openCompany } from '../testing/books.ts'
 import { pdfText } from '../testing/pdf-text.ts'
 import { NotDelivered, type Outbox, openOutbox } from './deliver.ts'
 import { type Mailer, mailChannel } from './mail-channel.ts'
@@ -88,11 +88,13 @@ async function invoice(company: BusinessFixture, more: object = {}): Promise<str
   })
 }
 
-function onBoth(
+const stores = inTurn()
+
+function onStores(
   name: string,
   work: (company: BusinessFixture, t: TestContext) => Promise<void>,
 ): void {
-  for (const dialect of dialects) {
+  for (const { dialect, test } of stores) {
     test(`${dialect}: ${name}`, async (t) => {
       await using company = await openCompany(t, dialect)
       if (company !== undefined) await work(company, t)
@@ -100,7 +102,7 @@ function onBoth(
   }
 }
 
-onBoth('posting and sending writes one entry, and what is refused none', async (company) => {
+onStores('posting and sending writes one entry, and what is refused none', async (company) => {
   const id = await invoice(company)
   const none = await invoice(company, { email: 'nobody' })
   await assert.rejects(company.act('salesInvoices', none, 'postAndSend'), /no address of mail/)
@@ -128,7 +130,7 @@ onBoth('posting and sending writes one entry, and what is refused none', async (
   assert.equal(entry?.['document_id'], id)
 })
 
-onBoth(
+onStores(
   'the mail is of what was sent, in the customer’s language, with the PDF',
   async (company) => {
     const [{ id: own = '' } = {}] = await company.sql.all(
@@ -171,7 +173,7 @@ onBoth(
   },
 )
 
-onBoth(
+onStores(
   'what cannot be sent is tried again, with the same bytes, and fails in the end',
   async (company) => {
     const post = openPost(company)
@@ -217,7 +219,7 @@ onBoth(
   },
 )
 
-onBoth('what is refused for good is not tried again; faults are', async (company) => {
+onStores('what is refused for good is not tried again; faults are', async (company) => {
   const post = openPost(company)
   post.answers(() => Promise.reject(new NotDelivered('550 no such user', true)))
   await company.act('salesInvoices', await invoice(company), 'postAndSend')
@@ -243,7 +245,7 @@ onBoth('what is refused for good is not tried again; faults are', async (company
   assert.equal((await ofLarge())?.['last_error'], 'The document takes too much.')
 })
 
-onBoth(
+onStores(
   'several processes send each mail once; one that is gone leaves it to the others',
   async (company) => {
     const post = openPost(company)
@@ -275,7 +277,7 @@ onBoth(
   },
 )
 
-onBoth('who cancels and sends, sends what undoes it', async (company) => {
+onStores('who cancels and sends, sends what undoes it', async (company) => {
   const id = await invoice(company)
   await company.act('salesInvoices', id, 'post')
   await company.act('salesInvoices', id, 'cancelAndSend')
@@ -287,7 +289,7 @@ onBoth('who cancels and sends, sends what undoes it', async (company) => {
   )
 })
 
-onBoth('companies take turns, and what waits of one is bounded', async (company) => {
+onStores('companies take turns, and what waits of one is bounded', async (company) => {
   const id = await invoice(company)
   await company.act('salesInvoices', id, 'postAndSend')
   const [first] = await entries(company)

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import type { TestContext } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Sql, SqlRow, Store } from '#stores/store.ts'
@@ -13,6 +13,7 @@ import {
   howToGetPostgres,
   preparedDatabases,
 } from '#stores/testing/postgres-server.ts'
+import { isLong } from '../../../tests/long.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { runDocumentAction } from '../documents/actions.ts'
 import { lineSelect } from '../entities/line-view.ts'
@@ -53,6 +54,25 @@ type Dialect = 'sqlite' | 'postgres'
 /** The moment at which everything here happens. */
 export const fixtureNow = Date.UTC(2026, 10, 21)
 export const dialects: readonly Dialect[] = ['sqlite', 'postgres']
+
+type Declare = (title: string, body: (t: TestContext) => Promise<void>) => void
+
+/**
+ * For tests that say nothing about stores. The long suite runs each on both. The ordinary one runs the first of a file on
+ * PostgreSQL, the second on SQLite, and so on: what differs between the two is looked for by the tests that run on both.
+ */
+export function inTurn(): readonly { readonly dialect: Dialect; readonly test: Declare }[] {
+  return dialects.map((dialect) => {
+    let declared = 0
+    return {
+      dialect,
+      test: (title, body) => {
+        const isOnPostgres = declared++ % 2 === 0
+        if (isLong || isOnPostgres === (dialect === 'postgres')) test(title, body)
+      },
+    }
+  })
+}
 
 const options = {
   migrations: businessMigrations,

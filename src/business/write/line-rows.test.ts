@@ -4,11 +4,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dialects, openBooks } from '../testing/books.ts'
+import { inTurn, openBooks } from '../testing/books.ts'
 import { caller, type Json } from '../testing/caller.ts'
 import { emptyLine } from './line-rows.ts'
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a row left empty is what is called empty, in every column`, async (t) => {
     await using books = await openBooks(t, dialect)
     if (books === undefined) return

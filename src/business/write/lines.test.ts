@@ -1,9 +1,9 @@
-/** Lines written on both stores: the contract's numbers, defaults, refusals, tags, and the resulting sums. */
+/** Lines written, on the stores in turn: the contract's numbers, defaults, refusals, tags, and the resulting sums. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
+import { amount, type BusinessFixture, inTurn, openBooks } from '../testing/books.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
@@ -28,7 +28,7 @@ async function assertSums(books: BusinessFixture, set: string, id: string): Prom
   assert.equal(header['discount_amount'], sums.discount)
 }
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: lines of sales documents`, async (t) => {
     await using books = await openBooks(t, dialect, {
       percents: { FURNITURE: 5, ODD: 6.0002, TEN: 10 },

@@ -1,9 +1,8 @@
-/** Payment journals, and the balances of customers by how overdue they are, on both stores. */
+/** Payment journals, and the balances of customers by how overdue they are, on the stores in turn. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, dialects, fixtureNow, openCompany } from '../testing/books.ts'
+import { amount, fixtureNow, inTurn, openCompany } from '../testing/books.ts'
 import { caller, type Json } from '../testing/caller.ts'
 
 const code = (wanted: string) => (error: unknown) =>
@@ -37,7 +36,7 @@ async function balances({ sql, companyId }: Company) {
   return Object.fromEntries(found)
 }
 
-for (const dialect of dialects) {
+for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a journal's payments wait, are changed, and are posted together or not at all`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return
