@@ -84,7 +84,8 @@ async function workerIn(
   throw new Error(`it was never seen in the phase ${phase}`)
 }
 
-const eachFourth = <T>(all: readonly T[]): readonly T[] => someOf(all, 4, 1)
+/** One of the boundaries of each way. */
+const oneOf = <T>(all: readonly T[], nth: number): readonly T[] => someOf(all, 8, nth)
 
 describe('whatever is killed, the fixture is put right', () => {
   let fixture: MigrationFixture | undefined
@@ -148,7 +149,7 @@ describe('whatever is killed, the fixture is put right', () => {
     assert.equal(await target.value(sum), await source.value(sum))
   }
 
-  for (const boundary of eachFourth(offline)) {
+  for (const boundary of oneOf(offline, 5)) {
     test(`offline, the worker killed at ${boundary}`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'offline')
@@ -167,7 +168,7 @@ describe('whatever is killed, the fixture is put right', () => {
     })
   }
 
-  for (const boundary of eachFourth(loading)) {
+  for (const boundary of oneOf(loading, 1)) {
     test(`online, the worker killed at ${boundary}, then canceled`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'online')
@@ -188,7 +189,7 @@ describe('whatever is killed, the fixture is put right', () => {
     })
   }
 
-  for (const boundary of eachFourth(cutting)) {
+  for (const boundary of oneOf(cutting, 5)) {
     test(`online, the worker killed at ${boundary}, then cut over`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'online')

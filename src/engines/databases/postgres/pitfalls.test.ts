@@ -103,7 +103,8 @@ describe('pitfalls', () => {
     },
   )
 
-  pitfall(
+  // Covered by `catch-up.test.ts`, under load.
+  variant(
     '2: a table altered at the source stops what is applied, is named, and can be caught up with',
     async (fixture, engine) => {
       await fixture.make('p2', [keyed])
@@ -146,7 +147,8 @@ describe('pitfalls', () => {
     },
   )
 
-  pitfall(
+  // Covered by `servers-away.test.ts`, through the plane.
+  variant(
     '4: a source that is away leaves a pending clean-up, which is done when it is back',
     async (fixture, engine) => {
       await fixture.make('p4', [keyed, unkeyed])
