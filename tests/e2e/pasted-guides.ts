@@ -7,7 +7,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -20,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { launcher } from '../launcher.ts'
+import { keepCommandLine } from './resident-command-line.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -67,18 +67,40 @@ interface Desk extends Disposable {
   paste(home: string, blocks: readonly Block[], pasted: Pasted): Promise<void>
 }
 
+/** Each command is a program of its own. */
 export function openDesk(): Desk {
+  const place = placeOf()
+  const program = `#!/bin/sh\nshift\nexec '${process.execPath}' '${launcher}' "$@"\n`
+  writeFileSync(join(place, 'bin', 'npx'), program, { mode: 0o755 })
+  return deskAt(place)
+}
+
+/** Commands run in this process. */
+export async function openResidentDesk(): Promise<Desk> {
+  const place = placeOf()
+  const commands = join(place, 'commands')
+  mkdirSync(commands)
+  const line = await keepCommandLine(commands, join(place, 'bin', 'npx'))
+  const desk = deskAt(place)
+  return {
+    ...desk,
+    [Symbol.dispose]() {
+      line[Symbol.dispose]()
+      desk[Symbol.dispose]()
+    },
+  }
+}
+
+function placeOf(): string {
   const place = mkdtempSync(join(tmpdir(), 'armature-guides-'))
-  const [bin, folder] = [join(place, 'bin'), join(place, 'desk')]
-  mkdirSync(bin)
-  mkdirSync(folder)
-  writeFileSync(
-    join(bin, 'npx'),
-    `#!/bin/sh\nshift\nexec '${process.execPath}' '${launcher}' "$@"\n`,
-  )
-  chmodSync(join(bin, 'npx'), 0o755)
-  symlinkSync(process.execPath, join(bin, 'node'))
-  const path = `${bin}${delimiter}${process.env['PATH'] ?? ''}`
+  for (const name of ['bin', 'desk']) mkdirSync(join(place, name))
+  symlinkSync(process.execPath, join(place, 'bin', 'node'))
+  return place
+}
+
+function deskAt(place: string): Desk {
+  const folder = join(place, 'desk')
+  const path = `${join(place, 'bin')}${delimiter}${process.env['PATH'] ?? ''}`
   return {
     folder,
     path,
