@@ -232,9 +232,9 @@ test('resets and states, again and again, leave neither rows nor much memory', a
   const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('armature-test-'))
   const files = () => folders.map((name) => readdirSync(join(tmpdir(), name), { recursive: true }))
   // Caches are full, and code is compiled.
-  await round(isLong ? 50 : 20)
+  await round(isLong ? 50 : 10)
   const [filesBefore, heapBefore] = [files(), heapBytes()]
-  await round(isLong ? 200 : 60)
+  await round(isLong ? 200 : 20)
   assert.equal((await groupsOf(a)).length, 1)
   assert.deepEqual(files(), filesBefore)
   const grown = (heapBytes() - heapBefore) / 1024 / 1024

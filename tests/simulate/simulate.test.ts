@@ -22,7 +22,7 @@ async function short(store: StoreKind, rounds: number): Promise<void> {
   assert.ok(report.acknowledged > 0, 'nothing was written')
 }
 
-test('SQLite keeps every promise through kills', () => short('sqlite', 3))
+test('SQLite keeps every promise through kills', () => short('sqlite', isLong ? 3 : 2))
 
 test('PostgreSQL with two replicas keeps every promise through kills and crashes', async (t) => {
   if (requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) await short('postgres', 3)
