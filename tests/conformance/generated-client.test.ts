@@ -149,7 +149,9 @@ test('typed clients are generated from the documents, compile and work', async (
     'declare const process: { env: Record<string, string> }',
   )
   await writeFile(join(folder, 'program.ts'), program)
-  await run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', '.'], options).catch(
+  // Ours, which compiles in a tenth of the time.
+  const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+  await run(process.execPath, [compiler, '-p', '.'], options).catch(
     // The compiler writes its findings to its output. The error alone would hide them.
     (error: { stdout?: string }) => assert.fail(error.stdout ?? String(error)),
   )

@@ -53,7 +53,9 @@ for (const version of someOf(versions, 2, 1)) {
     const model = await readFile(join(folder, 'client/businessModel.ts'), 'utf8')
     assert.match(model, /export interface salesInvoiceLine\b/)
     assert.match(model, /unitPrice: number \| null/)
-    await run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', '.'], options).catch(
+    // Ours, which compiles in a tenth of the time.
+    const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+    await run(process.execPath, [compiler, '-p', '.'], options).catch(
       // The compiler writes its findings to its output. The error alone would hide them.
       (error: { stdout?: string }) => assert.fail(error.stdout ?? String(error)),
     )
