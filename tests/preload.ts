@@ -1,6 +1,6 @@
 /**
- * Loaded before each test file. Shares compiled code among all files, ends a file that hangs, and records the cost
- * of each file for the runner.
+ * Loaded before each test file. Shares compiled code among all files, lets a file begin when there is room, ends one that hangs,
+ * and records the cost of each for the runner.
  */
 
 import './end-hung-file.ts'
@@ -9,6 +9,7 @@ import { enableCompileCache } from 'node:module'
 import { basename, join, relative } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { processorSeconds } from './cost.ts'
+import { waitForRoom } from './room.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -25,8 +26,16 @@ if (isMainThread && list !== undefined && process.env['NODE_TEST_CONTEXT'] !== u
   // Files that share a process are named by an entry that the runner made elsewhere (`groups.ts`).
   const path = file.startsWith(root) ? relative(root, file) : basename(file)
   const start = processorSeconds()
+  const [folder, always] = [process.env['ARMATURE_TEST_ROOM'], process.env['ARMATURE_TEST_AT_ONCE']]
+  if (folder !== undefined) await waitForRoom(folder, Number(always))
+  const began = performance.now()
   process.on('exit', () => {
-    const cost = { path, start, processor: processorSeconds(), wall: performance.now() / 1000 }
+    const cost = {
+      path,
+      start,
+      processor: processorSeconds(),
+      wall: (performance.now() - began) / 1000,
+    }
     appendFileSync(list, `${JSON.stringify(cost)}\n`)
   })
 }

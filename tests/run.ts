@@ -18,7 +18,7 @@ import {
   statfsSync,
   writeFileSync,
 } from 'node:fs'
-import { availableParallelism, freemem, tmpdir } from 'node:os'
+import { freemem, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { run as runFiles } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -28,6 +28,7 @@ import budget from './cost-budget.json' with { type: 'json' }
 import { followFailures } from './failed-files.ts'
 import { groupFiles } from './groups.ts'
 import { isLong } from './long.ts'
+import { alwaysAtOnce, atOnceWhileIdle } from './room.ts'
 
 /** More failures than this are no accident: the files are not run again. */
 const repeatedMax = 5
@@ -48,6 +49,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/armature')
 const folder = mkdtempSync(join(tmpdir(), 'armature-tests-'))
 const costs = join(folder, 'costs')
 const packed = join(folder, 'package')
+const running = join(folder, 'running')
 
 const unlimited = { total: Infinity, limit: Infinity, start: Infinity, file: Infinity, files: {} }
 /** The long suite has none. A test of this runner sets its own. */
@@ -58,11 +60,8 @@ const limits: typeof budget | typeof unlimited = isLong
 const inMemory = bytesInMemory()
 const temporary = temporaryInMemory()
 
-/** A file waits for other programs for most of its time. Three for each processor kept each other waiting (decision 0244). */
-const atOnce = Math.max(
-  atOnceMin,
-  Math.min(atOnceMax, 2 * availableParallelism(), Math.floor((inMemory ?? freemem()) / bytesEach)),
-)
+const roomFor = (files: number): number =>
+  Math.max(atOnceMin, Math.min(atOnceMax, files, Math.floor((inMemory ?? freemem()) / bytesEach)))
 
 /** Undefined where the system has no such memory, or runs no programs in it. */
 function bytesInMemory(): number | undefined {
@@ -140,26 +139,32 @@ function filesOf(pattern: string): readonly string[] {
 async function runAll(): Promise<number> {
   writeFileSync(costs, '')
   mkdirSync(packed)
+  mkdirSync(running)
   const named = new Set(process.argv.slice(2).flatMap(filesOf))
   const files = groupFiles([...named].sort(), root, folder)
   const further = {
     ARMATURE_TEST_COSTS: costs,
     ARMATURE_TEST_PACKAGE: packed,
+    ARMATURE_TEST_ROOM: running,
+    ARMATURE_TEST_AT_ONCE: String(roomFor(alwaysAtOnce)),
     ...(temporary === undefined ? {} : { TMPDIR: temporary }),
   }
   Object.assign(process.env, further)
-  const failed = await run(expensiveFirst(files), atOnce)
+  const failed = await run(longestFirst(files), roomFor(atOnceWhileIdle))
   for (const name of Object.keys(further)) delete process.env[name]
   return failed.length === 0 ? 0 : repeatFailed(failed)
 }
 
-/** So that no long file runs alone at the end, while a processor is idle. Groups have no budget, and are the longest. */
-function expensiveFirst(files: readonly string[]): readonly string[] {
-  const usual: Readonly<Record<string, number>> = budget.files
-  const costOf = (file: string): number =>
-    file.endsWith('.mjs') ? Infinity : (usual[relative(root, resolve(root, file))] ?? 0)
+/**
+ * So that no long file runs alone at the end, while a processor is idle. Groups have no budget, and are the longest. One that
+ * waits for most of its time lasts longer than its cost tells.
+ */
+function longestFirst(files: readonly string[]): readonly string[] {
+  const lasting: Readonly<Record<string, number>> = { ...budget.files, ...budget.lasting }
+  const secondsOf = (file: string): number =>
+    file.endsWith('.mjs') ? Infinity : (lasting[relative(root, resolve(root, file))] ?? 0)
   return files
-    .toSorted((a, b) => (costOf(a) === costOf(b) ? 0 : costOf(b) - costOf(a)))
+    .toSorted((a, b) => (secondsOf(a) === secondsOf(b) ? 0 : secondsOf(b) - secondsOf(a)))
     .map((file) => resolve(root, file))
 }
 
