@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { fillHome } from '../../bench/contestants/fill-home.ts'
 import { freshHome, type Installation, startInstallation } from '../e2e/installation.ts'
-import { findChromium, howToGetChromium } from '../portal/browser.ts'
+import { findChromium, howToGetChromium } from '../portal/find-chromium.ts'
 import { requireOrSkip } from '../require.ts'
 import { type Console, openConsole, settled } from './console.ts'
 

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
 import { findPostgres, howToGetPostgres } from '../../src/stores/testing/postgres-server.ts'
 import { startBalanced } from '../e2e/balanced.ts'
 import { freshHome, type Installation, send, startInstallation } from '../e2e/installation.ts'
-import { findChromium, howToGetChromium } from '../portal/browser.ts'
+import { findChromium, howToGetChromium } from '../portal/find-chromium.ts'
 import { requireOrSkip } from '../require.ts'
 import { openConsole } from './console.ts'
 

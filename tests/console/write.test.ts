@@ -18,7 +18,7 @@ import {
 } from '../../console/src/components/schema.ts'
 import { createResourceGroup } from '../e2e/access.ts'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
-import { findChromium, howToGetChromium } from '../portal/browser.ts'
+import { findChromium, howToGetChromium } from '../portal/find-chromium.ts'
 import { requireOrSkip } from '../require.ts'
 import { type Console, openConsole } from './console.ts'
 

@@ -1,15 +1,11 @@
-/** A real browser for tests: the installed Chromium with an empty profile, which is removed afterwards. */
+/**
+ * A real browser for tests: the installed Chromium, which starts once for a test file. Each opening has a profile of its own, empty
+ * and removed afterwards.
+ */
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { chromium, type Page } from 'playwright-core'
-
-export const howToGetChromium =
-  'no Chromium was found: install one (`apt-get install chromium`), or set ARMATURE_TEST_CHROMIUM ' +
-  'to its program'
-
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+import { after } from 'node:test'
+import { type Browser as Chromium, chromium, type Page } from 'playwright-core'
+import { findChromium, howToGetChromium } from './find-chromium.ts'
 
 // It may run as root in a container, and must request nothing from outside.
 const flags = [
@@ -22,12 +18,6 @@ const flags = [
   '--disable-quic',
 ]
 
-export function findChromium(): string | undefined {
-  const told = process.env['ARMATURE_TEST_CHROMIUM']
-  const looked = told === undefined || told === '' ? places : [told]
-  return looked.find((place) => existsSync(place))
-}
-
 interface BrowserOptions {
   readonly dark?: boolean
   readonly width?: number
@@ -39,20 +29,21 @@ export interface Browser extends AsyncDisposable {
   readonly complaints: readonly string[]
 }
 
+let started: Promise<Chromium> | undefined
+// Of the file that imports this one.
+after(async () => (await started)?.close())
+
 /** Throws if there is none: call `findChromium` first, and skip with `howToGetChromium`. */
 export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error(howToGetChromium)
-  const profile = mkdtempSync(join(tmpdir(), 'armature-browser-'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    args: flags,
-    headless: true,
+  started ??= chromium.launch({ executablePath, args: flags, headless: true })
+  const context = await (await started).newContext({
     colorScheme: options.dark === true ? 'dark' : 'light',
     viewport: { width: options.width ?? 1100, height: 750 },
   })
   const complaints: string[] = []
-  const page = context.pages()[0] ?? (await context.newPage())
+  const page = await context.newPage()
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
     // The browser also reports an answer of 400 to a wrong password, which is expected.
@@ -61,10 +52,7 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
   return {
     page,
     complaints,
-    async [Symbol.asyncDispose]() {
-      await context.close()
-      rmSync(profile, { recursive: true, force: true })
-    },
+    [Symbol.asyncDispose]: () => context.close(),
   }
 }
 

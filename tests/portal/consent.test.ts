@@ -12,7 +12,8 @@ import { localServer } from '#outbound/testing/ways.ts'
 import { createResourceGroup } from '../e2e/access.ts'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { requireOrSkip } from '../require.ts'
-import { faintTexts, findChromium, howToGetChromium, openBrowser, overflows } from './browser.ts'
+import { faintTexts, openBrowser, overflows } from './browser.ts'
+import { findChromium, howToGetChromium } from './find-chromium.ts'
 
 const screenshots = join(import.meta.dirname, '..', '..', 'test-results')
 

@@ -10,7 +10,8 @@ import { Budget } from '#business/odata/budget.ts'
 import { openCompany } from '#business/testing/books.ts'
 import { pngOf } from '#business/testing/png.ts'
 import { requireOrSkip } from '../require.ts'
-import { faintTexts, findChromium, howToGetChromium, openBrowser, overflows } from './browser.ts'
+import { faintTexts, openBrowser, overflows } from './browser.ts'
+import { findChromium, howToGetChromium } from './find-chromium.ts'
 
 const green = [0, 0x99, 0x33]
 

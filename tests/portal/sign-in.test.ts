@@ -12,14 +12,8 @@ import { createUser } from '../e2e/access.ts'
 import { type Answer, type Installation, send, startInstallation } from '../e2e/installation.ts'
 import { someOf } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
-import {
-  type Browser,
-  faintTexts,
-  findChromium,
-  howToGetChromium,
-  openBrowser,
-  overflows,
-} from './browser.ts'
+import { type Browser, faintTexts, openBrowser, overflows } from './browser.ts'
+import { findChromium, howToGetChromium } from './find-chromium.ts'
 
 test('a browser to sign in with', (t) => {
   requireOrSkip(t, findChromium() !== undefined, howToGetChromium)
