@@ -11,7 +11,7 @@ export interface Write {
   readonly record: string
 }
 
-export interface CommitStore extends Disposable {
+interface CommitStore extends Disposable {
   /** Whether each write held. All of them are on the disk then. */
   commit(batch: readonly Write[]): readonly boolean[]
 }
