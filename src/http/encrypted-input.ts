@@ -5,6 +5,7 @@
 
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import { ticks } from '#plane/next-turn.ts'
 
 const sliceBytes = 4096
 /** What the slices of one turn of the loop may take. */
@@ -88,10 +89,10 @@ function inTurn(address: string, step: () => void): void {
 }
 
 function measured(step: () => void): void {
-  const [spentBefore, before] = [spent, performance.now()]
+  const [spentBefore, before] = [spent, ticks()]
   // It may take further slices.
   step()
-  spent = spentBefore + performance.now() - before
+  spent = spentBefore + ticks() - before
 }
 
 function nextTurn(): void {

@@ -4,6 +4,7 @@ import {
   connected as connection,
   freeTurn as free,
   freeUnknownTurn as freeUnknown,
+  ticks as milliseconds,
   nextTurn as next,
 } from '#stores/next-turn.ts'
 
@@ -14,6 +15,8 @@ export const freeTurn = free
 export const freeUnknownTurn = freeUnknown
 
 export const connected = connection
+
+export const ticks = milliseconds
 
 /** Characters of a document above which it takes milliseconds to parse it, and no answer made of it is kept. */
 export const largeDocument = 64 * 1024

@@ -16,7 +16,7 @@ test('keys of one turn are one statement, and those that come meanwhile wait for
     return promise
   })
   const endOfTurn = () => new Promise(setImmediate)
-  const asked = Array.from({ length: 100 }, (_, index) => joined.get(`key-${index % 99}`))
+  const found = Array.from({ length: 100 }, (_, index) => joined.get(`key-${index % 99}`))
   assert.equal(sent.length, 0)
   await endOfTurn()
   assert.deepEqual(
@@ -27,7 +27,7 @@ test('keys of one turn are one statement, and those that come meanwhile wait for
   await endOfTurn()
   assert.equal(sent.length, 2)
   sent[1]?.answer(new Error('away'))
-  const failed = await Promise.allSettled(asked.slice(64, 99))
+  const failed = await Promise.allSettled(found.slice(64, 99))
   assert.ok(failed.every(({ status }) => status === 'rejected'))
   await endOfTurn()
   assert.deepEqual(sent[2]?.keys, ['large', 'gone', 'key-1'])
@@ -35,7 +35,7 @@ test('keys of one turn are one statement, and those that come meanwhile wait for
   assert.deepEqual(await Promise.all(later), [tooLarge, undefined, cellsOf('key-1')])
   // What was asked for earlier, under the same key, is answered by its own statement.
   sent[0]?.answer({ ...nothing, rows: [cellsOf('key-0')] })
-  assert.deepEqual(await asked[0], cellsOf('key-0'))
-  assert.deepEqual(await asked[99], cellsOf('key-0'))
-  assert.equal(await asked[1], undefined)
+  assert.deepEqual(await found[0], cellsOf('key-0'))
+  assert.deepEqual(await found[99], cellsOf('key-0'))
+  assert.equal(await found[1], undefined)
 })

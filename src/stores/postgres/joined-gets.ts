@@ -33,13 +33,13 @@ export class JoinedGets {
   get(key: string): Promise<Found> {
     const joined = this.#waiting.get(key)
     if (joined !== undefined) return joined.promise
-    const asked = Promise.withResolvers<Found>()
-    this.#waiting.set(key, asked)
+    const wanted = Promise.withResolvers<Found>()
+    this.#waiting.set(key, wanted)
     if (!this.#isScheduled) {
       this.#isScheduled = true
       forEverybody(() => void this.#atEndOfTurn())
     }
-    return asked.promise
+    return wanted.promise
   }
 
   async #atEndOfTurn(): Promise<void> {
@@ -50,16 +50,16 @@ export class JoinedGets {
 
   #send(): void {
     while (this.#waiting.size > 0 && this.#underWay < statementsMax) {
-      const asked = new Map([...this.#waiting].slice(0, keysMax))
-      for (const key of asked.keys()) this.#waiting.delete(key)
+      const batch = new Map([...this.#waiting].slice(0, keysMax))
+      for (const key of batch.keys()) this.#waiting.delete(key)
       this.#underWay++
-      this.#read([...asked.keys()])
+      this.#read([...batch.keys()])
         .then(
           (rows) => {
-            for (const [key, { resolve }] of asked) resolve(rows.get(key))
+            for (const [key, { resolve }] of batch) resolve(rows.get(key))
           },
           (error: unknown) => {
-            for (const { reject } of asked.values()) reject(error)
+            for (const { reject } of batch.values()) reject(error)
           },
         )
         .finally(() => {
