@@ -15,11 +15,14 @@ type Attempt<T> =
     }
 
 /** Bugs and failures of the store are thrown. */
-export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+export async function attempt<T>(
+  work: () => Promise<T>,
+  isThrown: (refusal: ApiError) => boolean = () => false,
+): Promise<Attempt<T>> {
   try {
     return { kind: 'ok', value: await work() }
   } catch (error) {
-    if (error instanceof ApiError) {
+    if (error instanceof ApiError && !isThrown(error)) {
       return { kind: 'refused', by: 'plane', status: error.status, error: errorOf(error) }
     }
     if (error instanceof TemplateRefusal) {
@@ -28,6 +31,11 @@ export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
     }
     throw error
   }
+}
+
+/** While nothing is made yet: who asks too much is told to come again, and not that the template is wrong. 429 is thrown. */
+export function attemptPreview<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  return attempt(work, ({ status }) => status === 429)
 }
 
 export function errorOf({ code, message, extra }: ApiError): StepError {

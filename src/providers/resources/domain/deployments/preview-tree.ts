@@ -10,7 +10,7 @@ import type { DeploymentDependencies } from '../../dependencies.ts'
 import { refusePreflight } from '../../errors.ts'
 import type { ValidationLevel } from '../../resources/deployments/model.ts'
 import type { PlannedNode } from '../evaluation/remote-plan.ts'
-import { attempt } from './attempt.ts'
+import { attemptPreview } from './attempt.ts'
 import { expandAt, requestAt, withSecrets } from './engine.ts'
 import type { Expanded } from './expand.ts'
 import { Lacks } from './lacks.ts'
@@ -144,7 +144,7 @@ async function wrongLink(
   if (walk.nested > nestingLimits.deployments) return undefined
   const { deps, context } = walk
   const body = { properties: { templateLink: knownLink } }
-  const read = await attempt(() => requestAt(deps, { id, context, isAccepted: true }, body))
+  const read = await attemptPreview(() => requestAt(deps, { id, context, isAccepted: true }, body))
   const isWrong = read.kind === 'refused' && ofLink.has(read.error.code)
   return isWrong ? { ...read.error, target: text } : undefined
 }
@@ -169,7 +169,7 @@ async function insideOf(
   if (depth >= nestingLimits.depth || walk.nested > nestingLimits.deployments) {
     return { kind: 'unknown', node, reason: tooMuch }
   }
-  const made = await attempt(async () => {
+  const made = await attemptPreview(async () => {
     // The root was admitted: nested ones wait for the quota, and are not refused for it.
     const request = await requestAt(deps, { id, context, isAccepted: true }, body)
     await fallbackAt(context, id, request, true)

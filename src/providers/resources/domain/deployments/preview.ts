@@ -10,7 +10,7 @@ import { nextTurn } from '#plane/next-turn.ts'
 import type { Json } from '#template/plan.ts'
 import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { type Asking, evaluateLate, isLeftAlone, jsonOf, newAnswerRoom } from './answers.ts'
-import { attempt, errorOf } from './attempt.ts'
+import { attemptPreview, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
 import { type Lack, lackOf } from './lacks.ts'
 import { Redaction, secretsAt } from './redact.ts'
@@ -210,7 +210,7 @@ async function leftAlone(
   deps: PreviewDependencies,
   node: PlannedNode,
 ): Promise<Preview | undefined> {
-  const left = await attempt(() => isLeftAlone(deps, node))
+  const left = await attemptPreview(() => isLeftAlone(deps, node))
   if (left.kind === 'refused') {
     return { kind: 'refused', node, error: { ...left.error, target: node.id } }
   }
@@ -234,7 +234,7 @@ async function refusedAddresses(
 }
 
 async function nestedPreview(node: PlannedNode, body: Json): Promise<Preview> {
-  const checked = await attempt(async () => requireIncremental(body))
+  const checked = await attemptPreview(async () => requireIncremental(body))
   if (checked.kind === 'ok') return { kind: 'nested', node, body }
   return { kind: 'refused', node, error: { ...checked.error, target: node.id } }
 }
@@ -256,7 +256,7 @@ async function prepareNode(
   { plan, planned, answers, settled }: Wave,
 ): Promise<Prepared | Preview | undefined> {
   let isEarly = false
-  const made = await attempt(() =>
+  const made = await attemptPreview(() =>
     evaluateLate({ ...deps, plan }, node, (need) => {
       // What a resource reads of itself is how it is before the deployment.
       const isItself = need.id.toLowerCase() === node.id.toLowerCase()
@@ -293,7 +293,7 @@ export async function lacksOfOutputs(
   for (const output of plan.outputs) {
     if (room.left < 0) break
     deps.signal?.throwIfAborted()
-    const answered = await attempt(() => askAround({ ...deps, plan, room }, planned, output))
+    const answered = await attemptPreview(() => askAround({ ...deps, plan, room }, planned, output))
     if (answered.kind === 'ok' || answered.by !== 'plane') continue
     const shown = { ...redaction.of(answered.error), target: `outputs.${output.name}` }
     const lack = lackOf(answered.error, shown)

@@ -8,7 +8,7 @@ import type { Json } from '#template/plan.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import type { DeploymentRequest } from '../../resources/deployments/model.ts'
 import { jsonOf } from './answers.ts'
-import { attempt } from './attempt.ts'
+import { attemptPreview } from './attempt.ts'
 import { comparable, deltaOf } from './delta.ts'
 import { expandAt } from './engine.ts'
 import { deploysTo } from './expand.ts'
@@ -245,7 +245,7 @@ async function readAs(
   version: string,
 ): Promise<Seen> {
   const request = { method: 'GET', path, version, principal, correlationId } as const
-  const seen = await attempt(() => deps.services.caller.call(request))
+  const seen = await attemptPreview(() => deps.services.caller.call(request))
   if (seen.kind === 'refused') return {}
   return { body: jsonOf(seen.value.body), etag: seen.value.etag }
 }
