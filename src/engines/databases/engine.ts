@@ -90,6 +90,8 @@ export interface ServerAddress {
 export interface ServerAccess {
   readonly address: ServerAddress
   readonly password: string
+  /** Whom the call is for: calls of one owner leave room for those of others. */
+  readonly owner?: string
 }
 
 interface ServerDatabase {
@@ -203,6 +205,8 @@ export interface MigrationSpec {
 export interface Credentials {
   readonly sourcePassword: string
   readonly targetPassword: string
+  /** As in `ServerAccess`. */
+  readonly owner?: string
 }
 
 export type FindingState = 'Failed' | 'Succeeded' | 'Warning'

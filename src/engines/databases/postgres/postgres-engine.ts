@@ -60,14 +60,15 @@ function callsOf(looks: Looks): Pick<DatabaseEngine, Exclude<LookName, 'validate
   // They are sent to another process: nothing that a caller's object has besides goes along.
   const sent = ({ address, password }: ServerAccess): ServerAccess => ({ address, password })
   return {
-    inspect: (server) => looks.run('inspect', [sent(server)]),
-    settings: (server) => looks.run('settings', [sent(server)]),
-    changeSetting: (server, name, value) => looks.run('changeSetting', [sent(server), name, value]),
-    createDatabase: (server, wanted) => looks.run('createDatabase', [sent(server), wanted]),
-    dropDatabase: (server, name) => looks.run('dropDatabase', [sent(server), name]),
-    setUpReplication: (source) => looks.run('setUpReplication', [sent(source)]),
-    survey: (...values) => looks.run('survey', values),
-    traces: (...values) => looks.run('traces', values),
+    inspect: (server) => looks.run('inspect', [sent(server)], server),
+    settings: (server) => looks.run('settings', [sent(server)], server),
+    changeSetting: (server, name, value) =>
+      looks.run('changeSetting', [sent(server), name, value], server),
+    createDatabase: (server, wanted) => looks.run('createDatabase', [sent(server), wanted], server),
+    dropDatabase: (server, name) => looks.run('dropDatabase', [sent(server), name], server),
+    setUpReplication: (source) => looks.run('setUpReplication', [sent(source)], source),
+    survey: (...values) => looks.run('survey', values, values[2]),
+    traces: (...values) => looks.run('traces', values, values[2]),
   }
 }
 
@@ -110,7 +111,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
         programs: await programs(),
         folder: join(options.folder, trials),
       }
-      return looks.run('validate', [spec, credentials, trial], signal)
+      return looks.run('validate', [spec, credentials, trial], { ...credentials, signal })
     },
 
     async run(migration, spec, credentials) {

@@ -7,7 +7,12 @@ import type { Credentials, MigrationSpec, ServerAddress } from '#engines/databas
 import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { MigrationSettings, PostgresDependencies } from '../dependencies.ts'
-import { engineSslMode, type FoundServer, findServer } from '../resources/flexible-servers/model.ts'
+import {
+  engineSslMode,
+  type FoundServer,
+  findServer,
+  ownerOf,
+} from '../resources/flexible-servers/model.ts'
 import { type Migration, openPasswords } from '../resources/migrations/model.ts'
 import { ordersFor } from './requested-actions.ts'
 import { settingsBy } from './settings-by-tags.ts'
@@ -49,7 +54,11 @@ export async function migrationEndsOf(
     },
     sourceServer: source.server,
     targetServer,
-    credentials: { sourcePassword: passwords.source, targetPassword: passwords.target },
+    credentials: {
+      sourcePassword: passwords.source,
+      targetPassword: passwords.target,
+      owner: ownerOf(targetServer.model),
+    },
   }
 }
 

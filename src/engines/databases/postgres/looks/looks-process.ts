@@ -47,6 +47,8 @@ export interface Lost {
 }
 
 export interface SentCall {
+  /** Whom it is for. */
+  readonly owner: string
   readonly call: LookCall
   readonly servers: readonly ServerAddress[]
   readonly now: number

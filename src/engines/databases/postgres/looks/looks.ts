@@ -62,12 +62,15 @@ export class Looks implements AsyncDisposable {
   async run<K extends LookName>(
     name: K,
     values: LookValues[K],
-    signal?: AbortSignal,
+    {
+      owner = '',
+      signal,
+    }: { readonly owner?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
   ): Promise<LookResult<K>> {
     signal?.throwIfAborted()
     const call = { name, values } as LookCall
     const servers = serversOf(call)
-    const ending = await this.#end({ call, servers, now: this.#clock.now(), signal })
+    const ending = await this.#end({ owner, call, servers, now: this.#clock.now(), signal })
     if (ending.kind === 'lost') throw this.#notSeen(call, servers)
     // What the process sends for a call is what the port's function of that name returned.
     return resultOf(ending, signal) as LookResult<K>

@@ -119,7 +119,13 @@ export function accessOf(seal: Seal, model: FlexibleServer): ServerAccess {
       ...(rootCertificates === undefined ? {} : { rootCertificates }),
     },
     password: openServerPassword(seal, model) ?? '',
+    owner: ownerOf(model),
   }
+}
+
+/** The key of the resource group in which the server was registered. */
+export function ownerOf({ place }: Pick<FlexibleServer, 'place'>): string {
+  return place.split('/', 5).join('/')
 }
 
 export interface FoundServer {

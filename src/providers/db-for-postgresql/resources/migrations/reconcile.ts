@@ -3,7 +3,7 @@
  * machine returns.
  */
 
-import type { DatabaseEngine } from '#engines/databases/engine.ts'
+import type { Credentials, DatabaseEngine } from '#engines/databases/engine.ts'
 import { parentOf } from '#kernel/resource-id.ts'
 import {
   defineReconciler,
@@ -134,14 +134,19 @@ async function endsToAsk(
   return wrong === undefined ? ends : { ...refusal(wrong), passes: true, waitsForUser: true }
 }
 
+function ownedBy({ owner }: Credentials): { readonly owner?: string } {
+  return owner === undefined ? {} : { owner }
+}
+
 async function metadataOf(
   engine: DatabaseEngine,
   ends: MigrationEnds,
 ): Promise<{ readonly source: ServerMetadata; readonly target: ServerMetadata }> {
   const { credentials, sourceServer, targetServer } = ends
+  const owned = ownedBy(credentials)
   const [source, target] = await Promise.all([
-    engine.inspect({ address: ends.source, password: credentials.sourcePassword }),
-    engine.inspect({ address: ends.target, password: credentials.targetPassword }),
+    engine.inspect({ address: ends.source, password: credentials.sourcePassword, ...owned }),
+    engine.inspect({ address: ends.target, password: credentials.targetPassword, ...owned }),
   ])
   const show = (
     { major, dataBytes }: { readonly major: number; readonly dataBytes: number },
@@ -178,7 +183,11 @@ async function act(deps: Dependencies, subject: Asking, todo: Todo): Promise<Fai
       if ('kind' in ends) return ends
       const { credentials, source, target } = ends
       if (todo.kind === 'set-up-replication') {
-        await engine.setUpReplication({ address: source, password: credentials.sourcePassword })
+        await engine.setUpReplication({
+          address: source,
+          password: credentials.sourcePassword,
+          ...ownedBy(credentials),
+        })
         return undefined
       }
       const plan = last?.plan
