@@ -2,7 +2,9 @@
 
 import { Agent, type ClientRequestArgs } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
+import { connect as connectTcp } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { BoundedHandshake } from './bounded-handshake.ts'
 import type { Destination, Outbound } from './outbound.ts'
 import { tlsOutward } from './tls.ts'
 
@@ -34,8 +36,14 @@ function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): 
     const destination: Destination = { scheme, host: options.host ?? 'localhost', port }
     const { host, lookup } = await outbound.route(destination)
     // The agent sets the name that the certificate is checked for; it does not change.
-    const socket = connect({ ...options, host, lookup })
+    const below =
+      scheme === 'https'
+        ? new BoundedHandshake(connectTcp({ host, port, lookup }).setNoDelay())
+        : undefined
+    const socket = connect({ ...options, host, lookup, ...(below && { socket: below }) })
     if (!socket) throw new Error('an agent of the platform gives a socket')
+    below?.on('error', (error) => socket.destroy(error))
+    socket.once('secureConnect', () => below?.endHandshake())
     // For the operator's log. The socket reports the error to the client.
     socket.on('error', (error) => void outbound.failed(destination, error))
     return socket

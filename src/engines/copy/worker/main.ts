@@ -4,6 +4,7 @@
  */
 
 import { flushCompileCache } from 'node:module'
+import { restAfterSteps } from '#outbound/bounded-handshake.ts'
 import { lineLog } from '#outbound/line-log.ts'
 import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { OutboundSettings } from '#outbound/policy.ts'
@@ -14,6 +15,9 @@ import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 /** More than 32 blobs at once, or DuckDB, need. */
 const residentBytesMax = 1536 * 1024 * 1024
 const lookMilliseconds = 200
+
+/** Handshakes leave two thirds of a processor to others. */
+restAfterSteps(2)
 
 class JournalRefused extends Error {}
 

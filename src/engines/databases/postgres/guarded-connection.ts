@@ -110,9 +110,7 @@ export class GuardedConnection extends pg.Connection {
         return handshake
       },
     }
-    // Other sessions have a process for one migration, and copy much.
-    const isBounded = ssl !== false && budget !== undefined
-    super({ stream, ssl: isBounded ? bounded : ssl, keepAlive: true } as unknown as Config)
+    super({ stream, ssl: ssl === false ? ssl : bounded, keepAlive: true } as unknown as Config)
     this.budget = budget
     this.once('sslconnect', () => {
       // TLS by now.

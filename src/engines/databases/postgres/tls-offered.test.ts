@@ -12,7 +12,8 @@ import {
 } from '#outbound/testing/secure-server.ts'
 import { openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
-import type { SslMode } from '../engine.ts'
+import type { ServerAccess, SslMode } from '../engine.ts'
+import { connect } from './connect.ts'
 import { createPostgresEngine } from './postgres-engine.ts'
 
 const engine = createPostgresEngine({
@@ -22,7 +23,11 @@ const engine = createPostgresEngine({
 })
 
 /** The message of a session with a server that agrees to TLS and leaves after it; and how many handshakes ended. */
-async function outcome(options: typeof dheAlone, sslMode: SslMode) {
+async function outcome(
+  options: typeof dheAlone,
+  sslMode: SslMode,
+  connectTo: (server: ServerAccess) => Promise<unknown> = engine.inspect,
+) {
   let handshakes = 0
   const secure = createTlsServer({ ...certificate, ...options }, (socket) => {
     handshakes++
@@ -41,7 +46,7 @@ async function outcome(options: typeof dheAlone, sslMode: SslMode) {
   const { port } = server.address() as AddressInfo
   const address = { host: '127.0.0.1', port, user: 'somebody', sslMode }
   try {
-    const message = await engine.inspect({ address, password: 'secret' }).then(
+    const message = await connectTo({ address, password: 'secret' }).then(
       () => 'connected',
       (error: Error) => error.message,
     )
@@ -73,4 +78,10 @@ test('one that sends many certificates is refused before they are looked at', as
   const { message, handshakes } = await outcome({ ...ecdheAlone, cert }, 'require')
   assert.match(message, /its TLS handshake is larger than 32768 bytes/)
   assert.equal(handshakes, 0)
+  // As the worker of a migration connects: in a process of its own, for as long as it likes.
+  const work = await outcome({ ...ecdheAlone, cert }, 'require', (server) =>
+    connect({ ...server, outbound: openWay }, { database: 'postgres', applicationName: 'a' }),
+  )
+  assert.match(work.message, /its TLS handshake is larger than 32768 bytes/)
+  assert.equal(work.handshakes, 0)
 })

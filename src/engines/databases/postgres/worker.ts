@@ -5,6 +5,7 @@
 
 import { flushCompileCache } from 'node:module'
 import { text } from 'node:stream/consumers'
+import { restAfterSteps } from '#outbound/bounded-handshake.ts'
 import { lineLog } from '#outbound/line-log.ts'
 import { openOutbound } from '#outbound/outbound.ts'
 import type { OutboundSettings } from '#outbound/policy.ts'
@@ -25,6 +26,9 @@ export interface WorkerOrders {
   /** For tests: a boundary at which the process kills itself as `kill -9` would. */
   readonly haltAt?: string
 }
+
+/** Handshakes leave two thirds of a processor to others. */
+restAfterSteps(2)
 
 // Written by the engine that started this process.
 const orders = JSON.parse(await text(process.stdin)) as WorkerOrders
