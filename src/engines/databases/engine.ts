@@ -57,11 +57,9 @@ export class DatabaseEngineError extends Error {
   }
 }
 
-const tokenPattern = /^[a-z0-9]{1,40}$/
-
 /** Migration tokens: 1 to 40 of `a-z` and `0-9` (a UUID without its hyphens is one). */
 export function isToken(text: string): boolean {
-  return tokenPattern.test(text)
+  return /^[a-z0-9]{1,40}$/.test(text)
 }
 
 export type SslMode =
@@ -90,8 +88,7 @@ export interface ServerAddress {
 export interface ServerAccess {
   readonly address: ServerAddress
   readonly password: string
-  /** Whom the call is for: calls of one owner leave room for those of others. */
-  readonly owner?: string
+  readonly owner?: string // calls of one owner leave room for those of others
 }
 
 interface ServerDatabase {
@@ -205,7 +202,6 @@ export interface MigrationSpec {
 export interface Credentials {
   readonly sourcePassword: string
   readonly targetPassword: string
-  /** As in `ServerAccess`. */
   readonly owner?: string
 }
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { programMissing, withinMemory } from '#outbound/bounded-program.ts'
 import { DatabaseEngineError } from '../engine.ts'
-import { checkServerTexts, type ReachableServer, routeTo } from './connect.ts'
+import { checkServerTexts, lostSnapshot, type ReachableServer, routeTo } from './connect.ts'
 import type { ClientPrograms } from './find-client-programs.ts'
 
 interface ProgramRun {
@@ -136,6 +136,7 @@ function complaint(name: string, words: string): DatabaseEngineError {
   // A server in another language leaves the programs' own words, which come with a lost connection. A snapshot ends
   // with the session that exported it, as when the server restarts.
   const gone =
-    /no connection to its server|could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server|invalid snapshot identifier|snapshot "[^"]*" does not exist/
-  return new DatabaseEngineError(gone.test(text) ? 'unavailable' : 'refused', `${name}: ${text}`)
+    /no connection to its server|could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server/
+  const isGone = gone.test(text) || lostSnapshot.test(text)
+  return new DatabaseEngineError(isGone ? 'unavailable' : 'refused', `${name}: ${text}`)
 }

@@ -351,7 +351,7 @@ function isTlsError(error: unknown): boolean {
 }
 
 /** A snapshot goes with the session that made it. Where the server crashed, another session may learn this first. */
-const snapshotIsGone = /^(invalid snapshot identifier|snapshot ".*" does not exist)/
+export const lostSnapshot = /invalid snapshot identifier|snapshot "[^"]*" does not exist/
 
 /** Connection trouble, no resources, a shutdown, a lost race: a retry may succeed. */
 export function isTransient(error: unknown): boolean {
@@ -361,7 +361,7 @@ export function isTransient(error: unknown): boolean {
     if (/^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE)/.test(code)) return true
     if (/^(08|53|57P|58)/.test(code)) return true
     if (code === '40001' || code === '40P01' || code === '55P03') return true
-    return error instanceof Error && snapshotIsGone.test(error.message)
+    return error instanceof Error && lostSnapshot.exec(error.message)?.index === 0
   }
   return (
     error instanceof Error &&
