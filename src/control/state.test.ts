@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { contractWords } from '#kernel/vendor.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
-import { turnsOf } from '../../tests/turns.ts'
+import { turnsOf, useUpTurns } from '../../tests/turns.ts'
 import { restoreState, type StateOptions, saveState } from './state.ts'
 
 const owner = { tenantId: 'tenant', subscriptionId: 'subscription', keyProof: 'proof' }
@@ -119,6 +119,37 @@ test('while a large state is unpacked the server does other work', async () => {
   const content = packed(first)
   const { turns } = await turnsOf(() => assert.rejects(restoreState(options, content), /unpacked/))
   assert.ok(turns > 10, `${turns} turns`)
+})
+
+test('between two entries of feeds that are written the server may do other work', async (t) => {
+  await using store = await openSqlite({
+    path: ':memory:',
+    migrations: [],
+    words: contractWords,
+    transactionRetriesMax: 2,
+  })
+  const real: StateOptions = {
+    store,
+    owner: async () => owner,
+    reconciledTypes: () => [],
+    follows: [],
+    now: () => 1,
+    clock: () => undefined,
+  }
+  await store.transact((tx) => tx.follow('feed', '/kept'))
+  const saved = gunzipSync(await saveState(real)).toString()
+  const count = 4000
+  const entries = Array.from({ length: count }, (_, at) => `["feed","/${at % (count / 2)}"]\n`)
+  const content = gzipSync(`${saved}${entries.join('')}`)
+  useUpTurns(t)
+  const { turns } = await turnsOf(() => restoreState(real, content))
+  assert.ok(turns > count, `${turns} turns`)
+  // Each key once, those of before too, and none of their positions again.
+  const [row] = await store.sql.all(
+    'select count(*) as entries, min(position) as first, max(position) as last from feed_entries',
+  )
+  assert.deepEqual({ ...row }, { entries: count / 2 + 1, first: 2, last: count / 2 + 2 })
+  assert.equal(await store.feed('feed').position(), count / 2 + 2)
 })
 
 test('what is no state is refused', async () => {

@@ -184,6 +184,7 @@ async function requireSound({ store, checkRow }: StateOptions, text: Buffer): Pr
   if (resources === undefined) return
   let checked = 0
   for (const { table, rows } of batchesOf(text)) {
+    await nextTurn()
     if (table !== resources.name) continue
     for (const row of rows) {
       if (checked++ % checkedAtOnce === 0) await nextTurn()
@@ -230,12 +231,13 @@ function replaceAll(
     const known = (await tx.all(followedQuery)).map((row) => [row['name'], row['key']])
     await emptyTables(tx, store.dialect, tables)
     let rows = 0
-    const follows: (readonly unknown[])[] = [...options.follows, ...known]
+    const follow = await followAnew(tx)
+    await follow([...options.follows, ...known])
     const missing = new Set([...tables.map(({ name }) => name), followedTable])
     for (const { table: name, rows: part } of batchesOf(text)) {
       missing.delete(name)
       if (name === followedTable) {
-        follows.push(...part)
+        await follow(part)
         continue
       }
       const table = tables.find((one) => one.name === name)
@@ -250,7 +252,6 @@ function replaceAll(
     for (const name of missing) throw notReadable(`it lacks the table '${name}'`)
     await numberOn(tx, store.dialect, tables)
     await scheduleAll(tx, options)
-    await followAll(tx, follows)
     const { savedAt, clock } = head
     return { savedAt, rows, ...(clock === undefined ? {} : { clock }) }
   })
@@ -296,14 +297,18 @@ async function scheduleAll(tx: SqlTx, { reconciledTypes }: StateOptions): Promis
 }
 
 /** Replaces all feed entries with one for each key that ever existed, so that every reader reads all keys again. */
-async function followAll(tx: SqlTx, follows: readonly (readonly unknown[])[]): Promise<void> {
+async function followAnew(
+  tx: SqlTx,
+): Promise<(follows: readonly (readonly unknown[])[]) => Promise<void>> {
   await tx.run('delete from feed_entries')
   const seen = new Set<string>()
-  for (const [feed, key] of follows) {
-    const entry = JSON.stringify([feed, key])
-    if (seen.has(entry)) continue
-    seen.add(entry)
-    await tx.follow(String(feed), String(key))
+  return async (follows) => {
+    for (const [feed, key] of follows) {
+      const entry = JSON.stringify([feed, key])
+      if (seen.has(entry)) continue
+      seen.add(entry)
+      await tx.follow(String(feed), String(key))
+    }
   }
 }
 
@@ -400,7 +405,6 @@ function* batchesOf(text: Buffer): Generator<RowBatch> {
   for (let at = text.indexOf(newLine) + 1; at < text.length; ) {
     const end = text.indexOf(newLine, at)
     if (end < 0) throw notReadable('it ends in the middle of a line')
-    if (end - at > lineBytesMax) throw tooLongLine()
     const line = readLine(text.toString('utf8', at, end))
     at = end + 1
     if (Array.isArray(line)) {

@@ -338,7 +338,7 @@ export class SqliteStore implements Store {
           const current = new SqliteTransaction(this.#writer)
           tx = current
           value = await runInsideWork(this, () => work(current))
-          positions = tx.finish()
+          positions = await current.finish()
         },
         kept: () => {
           for (const [feed, position] of positions) this.#batchPositions.set(feed, position)

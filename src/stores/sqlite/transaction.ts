@@ -208,6 +208,8 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   async follow(feed: string, key: string): Promise<void> {
     this.assertOpen()
     this.#follows.push([feed, key])
+    const pause = this.pause()
+    if (pause !== undefined) await pause
   }
 
   async position(feed: string): Promise<number> {
@@ -235,7 +237,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   }
 
   /** The end of a work that did not throw: appends to the feeds and gives their new positions. */
-  finish(): ReadonlyMap<string, number> {
+  async finish(): Promise<ReadonlyMap<string, number>> {
     // A work that swallowed a failure decided on rows that are not there: it is as if it had thrown.
     if (this.#failure !== undefined) throw this.#failure
     const positions = new Map<string, number>()
@@ -244,6 +246,8 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
       const position = (positions.get(feed) ?? this.#writer.position(feed)) + 1
       this.ask(() => this.#writer.changes.appendToFeed.run(feed, position, key))
       positions.set(feed, position)
+      const pause = this.pause()
+      if (pause !== undefined) await pause
     }
     for (const [feed, position] of positions) {
       this.ask(() => this.#writer.changes.advanceFeed.run(feed, position))
