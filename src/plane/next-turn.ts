@@ -16,6 +16,7 @@ export const freeUnknownTurn = freeUnknown
 
 export const connected = connection
 
+/** Milliseconds. Only for how long something holds the loop. */
 export const ticks = milliseconds
 
 /** Characters of a document above which it takes milliseconds to parse it, and no answer made of it is kept. */

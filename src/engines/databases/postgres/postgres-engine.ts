@@ -23,7 +23,7 @@ import {
 import { type ClientPrograms, findClientPrograms } from './find-client-programs.ts'
 import { Looks } from './looks/looks.ts'
 import type { LookName } from './looks/messages.ts'
-import { identify, isRunning } from './process-identity.ts'
+import { endProgramsLeftBy, identify, isRunning } from './process-identity.ts'
 import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
 import { reportOf } from './report.ts'
 import type { WorkerOrders } from './worker.ts'
@@ -133,6 +133,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
         )
       }
       folder.make()
+      endProgramsOf(folder)
       folder.writeSpec(spec)
       startWorker(folder, {
         migration,
@@ -243,6 +244,7 @@ async function forget(folder: RecordFolder, migration: string): Promise<void> {
   if (!isEnded || workerRuns(folder)) {
     throw new DatabaseEngineError('busy', `The migration '${migration}' is not at its end.`)
   }
+  endProgramsOf(folder)
   folder.remove()
 }
 
@@ -273,6 +275,13 @@ function observed(folder: RecordFolder): ObservedMigration {
 function workerRuns(folder: RecordFolder): boolean {
   const workers = [folder.readState()?.worker, folder.readSpawned()]
   return workers.some((worker) => worker !== undefined && isRunning(worker))
+}
+
+/** What a worker that was killed left: a program waits for its server for ever, as its deadline went with the worker. */
+function endProgramsOf(folder: RecordFolder): void {
+  for (const worker of [folder.readState()?.worker, folder.readSpawned()]) {
+    if (worker !== undefined) endProgramsLeftBy(worker)
+  }
 }
 
 function startWorker(folder: RecordFolder, orders: WorkerOrders): void {
