@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { ticks } from '#plane/next-turn.ts'
+import { addressGroupOf } from './client-address.ts'
 
 const sliceBytes = 4096
 /** What the slices of one turn of the loop may take. */
@@ -20,7 +21,7 @@ export class EncryptedInput extends Duplex {
   constructor(socket: Socket) {
     super()
     this.#socket = socket
-    this.#address = socket.remoteAddress ?? ''
+    this.#address = addressGroupOf(socket.remoteAddress ?? '')
     socket.setNoDelay(true)
     socket.on('data', (chunk: Buffer) => {
       // Until all of it has been taken.
