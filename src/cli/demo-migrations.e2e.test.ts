@@ -9,7 +9,8 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
-import { openDesk } from '../../tests/e2e/pasted-guides.ts'
+import { openDesk, openResidentDesk } from '../../tests/e2e/pasted-guides.ts'
+import { isLong } from '../../tests/long.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { findServerPrograms } from './commands/demo/postgres-binaries.ts'
 import { runCli } from './testing/run-cli.ts'
@@ -113,7 +114,7 @@ test('the guide of migrations works as pasted', { timeout: 240_000 }, async (t) 
   // The two commands that stay in the foreground run already.
   const pasted = blocks.filter((block) => !/armature (?:serve|demo)/.test(block))
   assert.equal(blocks.length - pasted.length, 2)
-  using desk = openDesk()
+  using desk = isLong ? openDesk() : await openResidentDesk()
   const { stdout } = await promisify(execFile)('bash', ['-ec', pasted.join('\n')], {
     cwd: root,
     env: { ...process.env, PATH: desk.path, ARMATURE_HOME: server.home },
