@@ -43,7 +43,7 @@ function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): 
     const socket = connect({ ...options, host, lookup, ...(below && { socket: below }) })
     if (!socket) throw new Error('an agent of the platform gives a socket')
     below?.on('error', (error) => socket.destroy(error))
-    socket.once('secureConnect', () => below?.endHandshake())
+    socket.once('secureConnect', () => below?.endHandshake(() => socket.bytesRead))
     // For the operator's log. The socket reports the error to the client.
     socket.on('error', (error) => void outbound.failed(destination, error))
     return socket
