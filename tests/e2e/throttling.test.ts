@@ -160,3 +160,42 @@ test('the owner is refused too, where the operator asks for it; HSTS is said ove
   const made = await installation.request('PUT', assignmentPath(''), { body: bodyOf() })
   assert.equal(made.status, 201, 'writes have a bucket of their own')
 })
+
+test('a check that the allowance of evaluations does not admit is 429, and no fault of the template', async () => {
+  await using installation = await startInstallation()
+  const group = `/subscriptions/${installation.subscriptionId}/resourceGroups/checked`
+  await installation.request('PUT', `${group}?${groups}`, { body: { location: 'local' } })
+  const body = {
+    properties: {
+      mode: 'Incremental',
+      template: {
+        $schema: 'deploymentTemplate.json#',
+        contentVersion: '1.0.0.0',
+        variables: {
+          work: "[length(map(range(0, 9000), lambda('i', string(lambdaVariables('i')))))]",
+        },
+        resources: [
+          {
+            type: 'Vendor.ManagedIdentity/userAssignedIdentities',
+            apiVersion: '2023-01-31',
+            name: "[concat('made-', variables('work'))]",
+            location: 'local',
+          },
+        ],
+      },
+    },
+  }
+  const check = (index: number) =>
+    installation.request(
+      'POST',
+      `${group}/providers/Vendor.Resources/deployments/check-${index}/validate?api-version=2025-03-01`,
+      { body },
+    )
+  const answers = await Promise.all(Array.from({ length: 80 }, (_, index) => check(index)))
+  const refused = answers.filter(({ status }) => status !== 200)
+  assert.ok(refused.length > 0 && refused.length < 80, `${refused.length} of 80 were refused`)
+  for (const answer of refused) {
+    assertRefused(answer, 429, 'TooManyRequests')
+    assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  }
+})
