@@ -1,4 +1,4 @@
-/** The side of the thread: answers one task after the other until the thread is ended. */
+/** The side of the thread or process: answers one task after the other until it is ended. */
 
 import { parentPort } from 'node:worker_threads'
 
@@ -18,9 +18,12 @@ export function answerTasks<Task, Answer>(
       return { kind: 'fault', message, stack }
     }
   }
-  parentPort?.on('message', async (task: Task) => {
-    parentPort?.postMessage(await answered(task))
+  const parent = parentPort ?? process
+  const tell = (message: unknown): unknown =>
+    parentPort === null ? process.send?.(message) : parentPort.postMessage(message)
+  parent.on('message', async (task: Task) => {
+    tell(await answered(task))
   })
   // The first message: the code is loaded.
-  parentPort?.postMessage('ready')
+  tell('ready')
 }

@@ -1,12 +1,12 @@
 /**
- * Worker threads for work that would hold up the server. Each task has a limit of time, each thread one of
+ * Worker threads, or processes, for work that would hold up the server. Each task has a limit of time, each thread one of
  * memory, and what exceeds a limit is refused without harm to the next task. Every task begins in the thread of the quick
  * ones, and leaves it after a second: so what takes long keeps nobody waiting whose work does not. An owner has one
  * thread of each kind at a time. Threads start when they are needed and end after a while without work.
  * Knows nothing of the work.
  */
 
-import { once } from 'node:events'
+import { type EventEmitter, once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { createRoom, type Leave } from '#kernel/room.ts'
 import type { Answered } from './answer-tasks.ts'
@@ -38,36 +38,47 @@ interface LimitedThreads<Task, Answer> {
   ask(ownerId: string, task: Task): Promise<Answer>
 }
 
+/** A thread, or what is used as one. */
+export interface Runner extends EventEmitter {
+  postMessage(task: unknown): void
+  ref(): void
+  unref(): void
+  terminate(): Promise<unknown>
+}
+
+type Begin = (file: URL, limits: ThreadLimits) => Runner
+
+const beginThread: Begin = (file, { heapMegabytes }) =>
+  new Worker(file, {
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 24 },
+  })
+
 /** `file` is the module of the thread, which calls `answerTasks`. */
 export function openThreads<Task, Answer>(
   file: URL,
   limits: ThreadLimits,
+  begin = beginThread,
 ): LimitedThreads<Task, Answer> {
   const quick = createRoom({ perOwnerMax: 1, sumMax: 1 })
   const slow = createRoom({ perOwnerMax: 1, sumMax: limits.threadsMax })
-  const idle = new Map<Worker, NodeJS.Timeout>()
+  const idle = new Map<Runner, NodeJS.Timeout>()
 
   /** Resolves when its code is loaded: that takes long on a busy machine, and counts for no task. */
-  async function start(): Promise<Worker> {
-    const worker = new Worker(file, {
-      resourceLimits: {
-        maxOldGenerationSizeMb: limits.heapMegabytes,
-        maxYoungGenerationSizeMb: 24,
-      },
-    })
+  async function start(): Promise<Runner> {
+    const worker = begin(file, limits)
     // The next task starts a new thread if this one ends.
     worker.on('error', () => end(worker))
     await once(worker, 'message')
     return worker
   }
 
-  function end(worker: Worker): void {
+  function end(worker: Runner): void {
     clearTimeout(idle.get(worker))
     idle.delete(worker)
     void worker.terminate()
   }
 
-  async function take(): Promise<Worker> {
+  async function take(): Promise<Runner> {
     const [[worker, timer] = []] = idle
     if (worker === undefined) return start()
     clearTimeout(timer)

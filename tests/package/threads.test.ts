@@ -38,3 +38,17 @@ test('threads and workers of the package do without the files of a server', asyn
     assert.deepEqual(loaded.filter(isServer), [], path)
   }
 })
+
+test('threads that may be ended load no zlib, with which the platform ends the whole process', async () => {
+  const dist = join(dirname(await bundledLauncher()), '..', 'dist')
+  const threads = [
+    'providers/resources/domain/evaluation/thread.js',
+    'providers/api-management/domain/openapi/import-thread.js',
+  ]
+  const loadsZlib = (path: string): boolean =>
+    [...loadedBy(join(dist, path))].some((one) =>
+      /"(?:node:)?zlib"/.test(readFileSync(one, 'utf8')),
+    )
+  assert.ok(loadsZlib('business/documents/pdf-thread.js'), 'it is made in a process')
+  for (const path of threads) assert.equal(loadsZlib(path), false, path)
+})

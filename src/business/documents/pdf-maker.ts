@@ -1,8 +1,9 @@
 /**
- * Makes PDFs in worker threads, so that no document blocks the server, one at a time for each owner: a principal, or a company
+ * Makes PDFs in processes of their own, so that no document blocks the server, one at a time for each owner: a principal, or a company
  * whose mail it is.
  */
 
+import { beginProcess } from '#threads/begin-process.ts'
 import { openThreads, PastLimit, type ThreadLimits } from '#threads/limited-threads.ts'
 import { refuse } from '../errors.ts'
 import type { Printed } from './printed.ts'
@@ -21,7 +22,11 @@ export interface PdfMaker {
 
 export function createPdfMaker(limits = defaultLimits): PdfMaker {
   const file = import.meta.url.endsWith('.ts') ? './pdf-thread.ts' : './pdf-thread.js'
-  const threads = openThreads<Printed, Uint8Array>(new URL(file, import.meta.url), limits)
+  const threads = openThreads<Printed, Uint8Array>(
+    new URL(file, import.meta.url),
+    limits,
+    beginProcess,
+  )
   return {
     async make(ownerId, printed) {
       try {

@@ -1,4 +1,4 @@
-/** The thread that lays PDFs out. */
+/** The process that lays PDFs out. */
 
 import { answerTasks } from '#threads/answer-tasks.ts'
 import { asPdf } from './printed-pdf.ts'
