@@ -2,7 +2,7 @@
 
 import { Agent, type ClientRequestArgs } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
-import { connect as connectTcp, Socket } from 'node:net'
+import { connect as connectTcp } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { BoundedHandshake } from './bounded-handshake.ts'
 import type { Destination, Outbound } from './outbound.ts'
@@ -43,9 +43,7 @@ function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): 
     const socket = connect({ ...options, host, lookup, ...(below && { socket: below }) })
     if (!socket) throw new Error('an agent of the platform gives a socket')
     below?.on('error', (error) => socket.destroy(error))
-    socket.once('secureConnect', () =>
-      below?.endHandshake(() => (socket instanceof Socket ? socket.bytesRead : 0)),
-    )
+    socket.once('secureConnect', () => below?.endHandshake())
     // For the operator's log. The socket reports the error to the client.
     socket.on('error', (error) => void outbound.failed(destination, error))
     return socket

@@ -28,6 +28,7 @@ export class BoundedHandshake extends Duplex {
   /** All that TLS has found in what came after the handshake. */
   #dataBytes: (() => number) | undefined
   #dataBefore = 0
+  #isFree = false
   #spent = 0
   #waiting = 0
   #hasEnded = false
@@ -52,8 +53,9 @@ export class BoundedHandshake extends Duplex {
     socket.once('close', () => this.#hasEnded || this.destroy())
   }
 
-  /** `dataBytes`: how much data TLS has found so far. */
-  endHandshake(dataBytes: () => number): void {
+  /** `dataBytes`: how much data TLS has found so far. Without it what follows has no bound and takes no turns. */
+  endHandshake(dataBytes?: () => number): void {
+    this.#isFree = dataBytes === undefined
     this.#dataBytes = dataBytes
     this.#bytes = 0
   }
@@ -64,7 +66,7 @@ export class BoundedHandshake extends Duplex {
     this.#socket.pause()
     this.#inTurn(() => {
       if (!this.#count(slice.length)) return
-      const isMeasured = this.#dataBytes === undefined
+      const isMeasured = this.#dataBytes === undefined && !this.#isFree
       const before = isMeasured ? processorTime() : 0
       this.#dataBefore = this.#dataBytes?.() ?? 0
       // What listens to this stream takes the slice at once, and does what follows from it.
@@ -77,6 +79,7 @@ export class BoundedHandshake extends Duplex {
 
   /** False where that is too much: then it is over. */
   #count(bytes: number): boolean {
+    if (this.#isFree) return true
     this.#bytes += bytes
     const data = this.#dataBytes?.()
     if (data === undefined) {
@@ -97,7 +100,7 @@ export class BoundedHandshake extends Duplex {
   /** At once where data was in what came last. What came before goes first, also when the handshake is over meanwhile. */
   #inTurn(step: () => void): void {
     const data = this.#dataBytes?.() ?? 0
-    if (data > this.#dataBefore && this.#waiting === 0) {
+    if ((this.#isFree || data > this.#dataBefore) && this.#waiting === 0) {
       step()
       return
     }
