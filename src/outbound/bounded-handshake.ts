@@ -31,6 +31,8 @@ export class BoundedHandshake extends Duplex {
   #isFree = false
   #spent = 0
   #waiting = 0
+  /** Bytes of what came last that TLS has not been given. */
+  #untaken = 0
   #hasEnded = false
 
   /** `onSlow`: the handshake took long. */
@@ -43,10 +45,13 @@ export class BoundedHandshake extends Duplex {
     }
     if (socket.connecting) socket.once('connect', setAddress)
     else setAddress()
-    socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    socket.on('data', (chunk: Buffer) => {
+      this.#untaken += chunk.length
+      this.#take(chunk)
+    })
     socket.once('end', () => {
       this.#hasEnded = true
-      this.#inTurn(() => this.push(null))
+      this.#end()
     })
     socket.on('error', (error) => this.destroy(error))
     // After an end, what has come is still read.
@@ -60,11 +65,21 @@ export class BoundedHandshake extends Duplex {
     this.#bytes = 0
   }
 
+  /** After all that came: what is left of a chunk begins to wait when the slice before it was taken, which is behind an end. */
+  #end(): void {
+    this.#inTurn(() => {
+      if (this.destroyed) return
+      if (this.#untaken > 0) this.#end()
+      else this.push(null)
+    })
+  }
+
   #take(chunk: Buffer): void {
     const slice = chunk.subarray(0, sliceBytes)
     const rest = chunk.subarray(sliceBytes)
     this.#socket.pause()
     this.#inTurn(() => {
+      this.#untaken -= slice.length
       if (!this.#count(slice.length)) return
       const isMeasured = this.#dataBytes === undefined && !this.#isFree
       const before = isMeasured ? processorTime() : 0
