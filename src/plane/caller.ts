@@ -9,6 +9,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
+import type { Action } from './declare/action.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import { DryRun } from './dry-run.ts'
 import { type LocatedRoute, locate } from './locate.ts'
@@ -26,11 +27,16 @@ interface CallerRequest {
   readonly preconditions?: Preconditions
 }
 
+type CallerOutcome = Outcome &
+  Pick<LocatedRoute, 'isOpen'> &
+  // As the action that answered declares it.
+  Pick<Action<unknown>, 'revealsSecret'>
+
 export interface Caller {
   /** Throws the refusals of the plane. When the answer is an operation, `statusPath` leads to its status. */
   call(
     request: CallerRequest & { readonly principal: Principal; readonly correlationId: string },
-  ): Promise<Outcome & Pick<LocatedRoute, 'isOpen'>>
+  ): Promise<CallerOutcome>
   /**
    * Tries PUTs one after the other, each seeing the results of those before it, and keeps nothing. Holds no
    * transaction meanwhile. A refused PUT is reported as refused; the others go on until `signal` is aborted.
@@ -131,7 +137,10 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     async call(request) {
       const { route, input } = await ready(request, request.principal, request.correlationId)
       const outcome = await verbs.dispatch(route, input)
-      return route.isOpen === undefined ? outcome : { ...outcome, isOpen: true }
+      // A copy of the answer makes its body, so only those are copied that say more than their outcome.
+      const answered = route.isOpen === undefined ? outcome : { ...outcome, isOpen: true as const }
+      const isSecret = route.kind === 'action' && route.declaredAction.revealsSecret === true
+      return isSecret ? { ...answered, revealsSecret: true } : answered
     },
     async dryRun(requests, principal, correlationId, { signal, isSentNext = false } = {}) {
       const rows = new DryRun(deps.store)

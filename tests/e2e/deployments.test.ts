@@ -439,3 +439,56 @@ test('a body as the published command line sends it: names without quotes, comme
     assert.match(refused.text, /InvalidRequestContent/)
   }
 })
+
+test('an answer is secret where its action declares so, whatever it is named', async () => {
+  const value = 'secret-of-a-named-value'
+  const type = 'Vendor.ApiManagement/service'
+  const id = `${group}/providers/${type}/secretive`
+  const listed = `[listValue('${id}/namedValues/nv', '2024-05-01').value]`
+  const nested = {
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    parameters: { p: { type: 'string' } },
+    resources: [],
+    outputs: { again: { type: 'string', value: "[parameters('p')]" } },
+  }
+  const version = 'api-version=2024-05-01'
+  const service = {
+    location: 'local',
+    sku: { name: 'Developer', capacity: 1 },
+    properties: { publisherEmail: 'apis@example.test', publisherName: 'Example' },
+  }
+  const made = await installation.request('PUT', `${id}?${version}`, { body: service })
+  assert.ok([200, 201, 202].includes(made.status), made.text)
+  const properties = { displayName: 'nv', secret: true, value }
+  await until(async () => {
+    const path = `${id}/namedValues/nv?${version}`
+    const put = await installation.request('PUT', path, { body: { properties } })
+    return [200, 201].includes(put.status)
+  })
+  const inner = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2022-09-01',
+    name: 'listed-inner',
+    properties: {
+      mode: 'Incremental',
+      expressionEvaluationOptions: { scope: 'inner' },
+      template: nested,
+      parameters: { p: { value: listed } },
+    },
+  }
+  const outputs = { listed: { type: 'string', value: listed } }
+  const outer = { ...nested, parameters: {}, resources: [inner], outputs }
+  const body = { properties: { mode: 'Incremental', template: outer } }
+  const answer = await deployed('listed', { body })
+  assert.equal(answer.at('properties.provisioningState'), 'Succeeded', answer.text)
+  const shown = [answer.text]
+  for (const path of [
+    deploymentPath('listed-inner'),
+    deploymentPath('listed', '/operations'),
+    deploymentPath('listed-inner', '/operations'),
+  ]) {
+    shown.push((await installation.request('GET', path)).text)
+  }
+  for (const text of shown) assert.ok(!text.includes(value), text)
+})

@@ -14,7 +14,7 @@ const roundsMax = 20
 /** Characters of the answers that one evaluation holds: as many as two of the largest bodies. */
 const charactersMax = 8 * 1024 * 1024
 
-/** Answers of these are secrets by their very name. */
+/** Of types that nobody serves no action is declared: answers of these are secrets by their very name. */
 const secretAction =
   /^list(.*keys?|.*secrets?|.*credentials?|.*tokens?|.*sas|.*connectionstrings?|.*securevalues)$/i
 
@@ -84,7 +84,8 @@ export async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
   )
   if (outcome === undefined) return { value: null, secure: false }
   const value = jsonOf(outcome.body)
-  const secure = !isReference && secretAction.test(need.action)
+  const isNamedSecret = !isReference && secretAction.test(need.action)
+  const secure = outcome.isOpen ? isNamedSecret : outcome.revealsSecret === true
   return { value, secure, ...(outcome.isOpen ? { open: need.id } : {}) }
 }
 
