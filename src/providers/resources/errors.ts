@@ -91,6 +91,12 @@ export const deploymentErrors = defineErrors({
       "There is no earlier deployment of this scope to fall back to that succeeded and is not nested: '{name}'.",
     advice: 'User: leave `onErrorDeployment` out, or name an outermost deployment that succeeded.',
   },
+  OnErrorDeploymentForbidden: {
+    status: 403,
+    message:
+      "The deployment '{name}' has secure parameters and was deployed by another principal: only that one falls back to it.",
+    advice: 'User: leave `onErrorDeployment` out, or name a deployment of your own.',
+  },
   InvalidDeploymentLocation: {
     status: 409,
     message:

@@ -60,6 +60,7 @@ export async function fallbackAt(
     throw refuseDeployment.OnErrorDeploymentNotFound({ name: name ?? 'LastSuccessful' })
   }
   if (name === undefined) await requireRights(context, found.id.text)
+  requireOwnSecrets(context, found)
   return { type: kind, deploymentName: nameOf(found.id), run: found.model.run }
 }
 
@@ -71,6 +72,21 @@ async function requireRights(
   if (id === undefined) throw new Error(`${path} is no id`)
   await requireRight(context, `${type}/read`, id)
   await requireRight(context, `${type}/write`, id)
+}
+
+/**
+ * Secure arguments are repeated as they were sealed, also those from a vault: only for whoever gave them. Others could
+ * otherwise have them written to where they may read them.
+ */
+export function requireOwnSecrets(
+  { principal }: Pick<Context, 'principal'>,
+  { id, model }: Pick<Resource<Deployment>, 'id' | 'model'>,
+): void {
+  const { deployer, parameters } = model
+  if (deployer.id === principal.id && deployer.issuer === principal.issuer) return
+  // Exactly the secure ones are kept without their value.
+  const isOpen = Object.values(parameters).every((one) => Object.hasOwn(one, 'value'))
+  if (!isOpen) throw refuseDeployment.OnErrorDeploymentForbidden({ name: nameOf(id) })
 }
 
 /** A nested deployment is part of another one: by itself, in complete mode, it would delete what the other made. */

@@ -22,7 +22,12 @@ import {
   nestingLimits,
   runIn,
 } from '../../domain/deployments/nesting.ts'
-import { deploymentName, fallbackAt, repeatedIn } from '../../domain/deployments/on-error.ts'
+import {
+  deploymentName,
+  fallbackAt,
+  repeatedIn,
+  requireOwnSecrets,
+} from '../../domain/deployments/on-error.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { listAtScope, siblingsOf } from '../../domain/list-at-scope.ts'
 import { refuseDeployment } from '../../errors.ts'
@@ -62,6 +67,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         // A nested deployment is sent by one that was accepted.
         const isAccepted = nested !== undefined
         const again = repeatedIn(body)
+        if (again !== undefined) requireOwnSecrets(context, { id, model: again.model })
         const request =
           again === undefined
             ? await requestAt(deps, { id, context, isAccepted }, body)
