@@ -197,8 +197,10 @@ inLongSuite?.(
       ARMATURE_CONTAINERS: 'docker',
       ARMATURE_DOCKER_HOST: `unix://${engine.target.path}`,
     }
+    // A quick machine asks for more tokens than one address may.
+    const unthrottled = { ARMATURE_THROTTLE: 'false' }
     await using server = await startInstallation({
-      environment: { ...environment, ...docker, ...inspected },
+      environment: { ...environment, ...docker, ...inspected, ...unthrottled },
       store,
     })
     const held = async (): Promise<object> => ({
