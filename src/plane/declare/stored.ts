@@ -239,6 +239,11 @@ export interface StoredMembers<M> extends EveryType {
   /** Like `rightsElsewhere`, for a DELETE. `deleteRules` decides whether one was needed. */
   rightsToDelete?(id: ResourceId): readonly RightElsewhere[]
   /**
+   * Rights that whoever deletes `scope`, which is above it, needs for what the resource holds elsewhere, since that ends with
+   * it. `deleteRules` are not asked then.
+   */
+  rightsToDeleteAbove?(resource: Resource<M>, scope: ResourceId): readonly RightElsewhere[]
+  /**
    * Runs before a DELETE, also when nothing is stored (`resource` is then undefined, and the answer 204 unless this
    * throws). Throws a refusal where something must stay.
    */

@@ -34,6 +34,7 @@ import {
   requireNothingForbidden,
 } from './remove-below.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
+import { areRightsBelowHeld, askRightsBelow, type RightsBelow } from './rights-below.ts'
 
 export async function runDelete(
   deps: PlaneDependencies,
@@ -56,13 +57,14 @@ export async function runDelete(
         input,
         prohibitions: await deps.access.prohibitionsFor?.(input.principal),
         may: await askRightsToDelete(deps, route, input.principal),
+        below: await askRightsBelow(deps, route.id, input.principal),
         others,
       }),
       inside: deleteInside,
     })
     if (outcome === 'others') await others.look()
     // The caller's own right may be among what went: what has begun is finished.
-    else rightsAsOf = undefined
+    if (outcome === 'more') rightsAsOf = undefined
   } while (typeof outcome === 'string')
   const { reconcile } = route.compiled
   const { isAwaited: waits } = route.compiled.stored.protocol?.answers?.deleted ?? {}
@@ -93,11 +95,12 @@ async function awaitGone(
 interface CheckedDelete extends DeleteRequest {
   readonly prohibitions: Prohibitions | undefined
   readonly may: RightsBefore['may']
+  readonly below: RightsBelow
   readonly others: GoesAlong
 }
 
 async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | Unfinished> {
-  const { deps, route, input, prohibitions, may, others } = request
+  const { deps, route, input, prohibitions, may, below, others } = request
   const { compiled, id, shape } = route
   const { stored, reconcile } = compiled
   const now = deps.clock.now()
@@ -135,7 +138,9 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | U
   const { reader, words } = context
   await askGuards(deps.guards, { id, type: stored.type, effect: 'delete', words, reader })
   await stored.deleteRules?.({ ...context, resource: current })
-  await requireNothingForbidden(deps, tx, { id, principal: input.principal, prohibitions })
+  const { principal } = input
+  await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
+  if (!(await areRightsBelowHeld(deps, tx, { id, principal, answers: below }))) return 'rights'
   const ordered = reconcile?.background?.endInstead?.(current)
   if (ordered !== undefined) return endInstead(request, tx, current, ordered)
   const opening = {
@@ -143,7 +148,7 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | U
     compiled,
     kind: 'delete',
     version: route.version,
-    principal: input.principal,
+    principal,
     correlationId: input.correlationId,
     action: route.operation,
     now,

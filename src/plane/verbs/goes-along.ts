@@ -32,10 +32,10 @@ export interface DeleteRequest {
 }
 
 /**
- * What the request was for is still there: there is `more` than one transaction removes, or `others` go along, which were
- * not looked at yet.
+ * What the request was for is still there: there is `more` than one transaction removes, `others` go along, which were
+ * not looked at yet, or `rights` are needed that were not checked yet.
  */
-export type Unfinished = 'more' | 'others'
+export type Unfinished = 'more' | 'others' | 'rights'
 
 /** Found for one transaction. */
 const foundMax = 100

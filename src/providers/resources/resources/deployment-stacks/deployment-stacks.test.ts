@@ -230,11 +230,53 @@ test('who may not manage deny settings at a resource does not take them away thr
     as: nobody,
   })
   assert.equal((await ended(t)).resources.length, 1)
+  // Nor with the group that the stack is in, by whoever owns that group alone.
+  await refused(
+    t.call('DELETE', group, undefined, { ...groups, as: nobody }),
+    'AuthorizationFailed',
+    403,
+  )
+  assert.equal(await isThere(t, stack), true)
   const denied = 'DenyAssignmentAuthorizationFailed'
   await refused(t.call('DELETE', there, undefined, vaults), denied, 403)
   const freed = await put(t, { resources: [], deny, action: 'detach' })
   assert.equal(freed.provisioningState, 'succeeded', JSON.stringify(freed))
   assert.equal((await t.call('DELETE', there, undefined, vaults)).status, 200)
+})
+
+test('who may not manage the deny settings of a stack does not end them with the scope that holds it', async () => {
+  await using t = await startDeployments()
+  const other = `${subscription}/resourceGroups/other`
+  await t.call('PUT', other, { location: 'local' }, groups)
+  const inner = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'inner',
+    resourceGroup: 'other',
+    properties: { mode: 'Incremental', template: templateFor([vault('there')]) },
+  }
+  const made = await put(t, { resources: [inner], deny: { mode: 'denyDelete' } })
+  assert.equal(made.provisioningState, 'succeeded', JSON.stringify(made))
+  const role = `${subscription}/providers/Vendor.Authorization/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c`
+  const properties = { principalId: nobody.id, roleDefinitionId: role, principalType: 'User' }
+  const assignment = `${subscription}/providers/Vendor.Authorization/roleAssignments/${nobody.id}`
+  await t.call('PUT', assignment, { properties }, { version: '2022-04-01' })
+  const as = { as: nobody }
+  await refused(
+    t.call('DELETE', group, undefined, { ...groups, ...as }),
+    'AuthorizationFailed',
+    403,
+  )
+  const denied = 'DenyAssignmentAuthorizationFailed'
+  await refused(t.call('DELETE', vaultAt('there', other), undefined, vaults), denied, 403)
+  // Who may manage them ends them so.
+  assert.equal((await t.call('DELETE', group, undefined, groups)).status, 202)
+  await gone(t, group)
+  assert.equal((await t.call('DELETE', vaultAt('there', other), undefined, vaults)).status, 200)
+  // A stack that denies nothing goes with its scope as anything else does.
+  await t.call('PUT', group, { location: 'local' }, groups)
+  await put(t, { resources: [] })
+  assert.equal((await t.call('DELETE', group, undefined, { ...groups, ...as })).status, 202)
 })
 
 test('at a subscription: groups go with what the stack made in them, and stay where others are in them', async () => {

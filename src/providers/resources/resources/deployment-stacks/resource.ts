@@ -3,9 +3,11 @@
 import type { ApiError } from '#kernel/error.ts'
 import { parseExactJson } from '#kernel/exact-json.ts'
 import { isTerminalState } from '#kernel/operation.ts'
-import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { RightElsewhere } from '#plane/declare/stored.ts'
 import type { JsonObject } from '#template/plan.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
@@ -19,7 +21,7 @@ import {
 } from '../../domain/stacks/request.ts'
 import { refuseDeployment } from '../../errors.ts'
 import { stackActions } from './actions.ts'
-import { type DeploymentStack, stackSealContext, stackType } from './model.ts'
+import { type DeploymentStack, type StackProgress, stackSealContext, stackType } from './model.ts'
 import { carryOutStack } from './reconcile.ts'
 import { type PreparedStack, stackVersions } from './versions/2024-03-01.ts'
 
@@ -75,6 +77,7 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
       throw refuseDeployment.DeploymentStackQuotaExceeded({ limit: keptMax })
     },
     rightsToDelete: (id) => [{ action: manageAction, scope: id }],
+    rightsToDeleteAbove: heldElsewhere,
     async deleteRules(context) {
       const { resource, query } = context
       unmanageActionsIn(query)
@@ -100,6 +103,21 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
     actions: stackActions(deps),
     list: { page: (context) => listAtScope(stackType, context) },
   })
+}
+
+/** As for a DELETE of the stack itself, and of its deny assignments at what it manages outside of the scope. */
+function heldElsewhere(
+  { id, model, observed }: Resource<DeploymentStack>,
+  scope: ResourceId,
+): readonly RightElsewhere[] {
+  // What it manages may be denied still, though its last request denies nothing.
+  const progress = observed as StackProgress | undefined
+  const denied = (progress?.resources ?? []).flatMap(({ id, deny }) => {
+    const resource = deny === undefined ? undefined : parseResourceId(id)
+    return resource === undefined || isWithin(resource.key, scope.key) ? [] : [resource]
+  })
+  const own = denied.length > 0 || model.denySettings.mode !== 'none' ? [id] : []
+  return [...own, ...denied].map((scope) => ({ action: manageAction, scope }))
 }
 
 function argumentsOf(
