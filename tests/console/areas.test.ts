@@ -303,13 +303,25 @@ function journeys(): void {
     await put(`${name}/authorizationProviders/own/authorizations/mine`, {
       properties: { authorizationType: 'OAuth2' },
     })
-    await opened.open(`/resource${services}/${name}/authorizationProviders/own/authorizations/mine`)
+    const mine = `/resource${services}/${name}/authorizationProviders/own/authorizations/mine`
+    // A link of somebody else confirms nothing by itself.
+    let confirmed = 0
+    page.on('request', (request) => {
+      if (request.url().includes('/confirmConsentCode')) confirmed++
+    })
+    await opened.open(`${mine}?view=connection&consentCode=of-somebody-else`)
+    await page.getByText(/not begun in this tab/).waitFor()
+    assert.doesNotMatch(page.url(), /consentCode/)
+    await page.getByRole('button', { name: 'Ignore' }).click()
+    assert.equal(confirmed, 0)
+    await opened.open(mine)
     await page.getByText('Nobody has consented yet.').waitFor()
     await opened.assertFit('connection')
     await page.getByRole('button', { name: 'Connect' }).click()
     await page.getByRole('button', { name: /Continue/ }).click()
     await page.getByText('Somebody has consented; tokens are kept and renewed.').waitFor()
     assert.doesNotMatch(page.url(), /consentCode/)
+    assert.equal(confirmed, 1)
   })
 
   test('billing: transactions searched and sorted by the server, one refunded, too much refused', async () => {

@@ -23,7 +23,10 @@ export const apiTexts = {
   connected: 'Somebody has consented; tokens are kept and renewed.',
   notConnected: 'Nobody has consented yet.',
   connect: 'Connect',
-  goOn: 'Go on at the identity provider',
+  unexpected:
+    'This address holds a consent that was not begun in this tab. Whoever gave it may have signed in with an account of their own: finish only if you began it.',
+  finish: 'Finish connecting',
+  ignore: 'Ignore',
   confirming: 'Confirming the consent',
 }
 
