@@ -19,13 +19,14 @@ const bytesMax = 256 * 1024
 export function openTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   const { outbound } = options
   return {
-    async ask(text, form) {
+    async ask(text, form, owner) {
       const url = URL.parse(text)
       if (url === null || !['http:', 'https:'].includes(url.protocol)) {
         return failed('InvalidAddress', 'its token endpoint is no http or https address', false)
       }
       const isOwn = url.origin === URL.parse(options.publicUrl())?.origin
-      return sent(isOwn ? outbound.allowing([url]) : outbound, url, form)
+      const way = isOwn ? outbound.allowing([url]) : outbound
+      return sent(way.onBehalfOf(owner), url, form)
     },
   }
 }

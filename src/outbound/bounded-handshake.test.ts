@@ -11,6 +11,7 @@ import { BoundedHandshake, restAfterSteps } from './bounded-handshake.ts'
 
 interface Step {
   readonly host: string
+  readonly owner: string | undefined
   /** Of the loop. */
   readonly turn: number
 }
@@ -18,7 +19,7 @@ interface Step {
 /** A step for each connection to these hosts, whose bytes all come at once. */
 async function stepsOf(
   t: TestContext,
-  hosts: readonly string[],
+  hosts: readonly (string | { readonly host: string; readonly owner: string })[],
   work: () => void = () => undefined,
 ): Promise<readonly Step[]> {
   const accepted: Socket[] = []
@@ -35,12 +36,13 @@ async function stepsOf(
   let counting = setImmediate(count)
   t.after(() => clearImmediate(counting))
   const steps: Step[] = []
-  for (const host of hosts) {
+  for (const one of hosts) {
+    const { host, owner } = typeof one === 'string' ? { host: one, owner: undefined } : one
     const socket = connect(port, host)
     t.after(() => socket.destroy())
     await once(socket, 'connect')
-    new BoundedHandshake(socket).on('data', () => {
-      steps.push({ host, turn })
+    new BoundedHandshake(socket, { owner }).on('data', () => {
+      steps.push({ host, owner, turn })
       work()
     })
   }
@@ -82,6 +84,18 @@ test('an address that is new goes after others where its network took long', asy
   const steps = await stepsOf(t, ['127.0.7.3', '127.0.7.4', '127.0.7.5', '127.0.8.1'], work)
   const other = steps.findIndex(({ host }) => host === '127.0.8.1')
   assert.ok(other < 2, `the other network came at place ${other}`)
+})
+
+test('an owner whose steps took long goes after others, from every network and in the same one', async (t) => {
+  const measures = typeof process.threadCpuUsage === 'function'
+  if (!requireOrSkip(t, measures, 'Node before 23.9 does not measure threads')) return
+  const work = (): void => void pbkdf2Sync('a', 'b', 10_000, 32, 'sha512')
+  const of = (owner: string, ...hosts: string[]) => hosts.map((host) => ({ host, owner }))
+  await stepsOf(t, of('many', '127.0.9.1', '127.0.10.1'), work)
+  const many = of('many', '127.0.11.1', '127.0.12.1', '127.0.13.1')
+  const steps = await stepsOf(t, [...many, ...of('few', '127.0.9.2')], work)
+  const other = steps.findIndex(({ owner }) => owner === 'few')
+  assert.ok(other < 2, `the other owner came at place ${other}`)
 })
 
 test('where steps are followed by rests, the loop turns on meanwhile', async (t) => {

@@ -1,6 +1,6 @@
 /**
  * The socket below a TLS connection. A step of a handshake cannot be interrupted, so the bytes of all have a bound, one step is made
- * in a turn of the loop, and addresses take turns. What the steps take is measured. After the handshake data goes through at once, and
+ * in a turn of the loop, and owners take turns, and addresses of each. What the steps take is measured. After the handshake data goes through at once, and
  * what is no data has a bound and takes turns too.
  */
 
@@ -20,9 +20,16 @@ const slowMicroseconds = 30_000
 
 type Done = (error?: Error | null) => void
 
+interface HandshakeOptions {
+  /** Whose connection it is. Undefined: the network of its address counts as an owner. */
+  readonly owner?: string | undefined
+  /** The handshake took long. */
+  readonly onSlow?: (address: string) => void
+}
+
 export class BoundedHandshake extends Duplex {
   readonly #socket: Socket
-  readonly #onSlow: (address: string) => void
+  readonly #options: HandshakeOptions
   #address = ''
   #bytes = 0
   /** All that TLS has found in what came after the handshake. */
@@ -35,10 +42,9 @@ export class BoundedHandshake extends Duplex {
   #untaken = 0
   #hasEnded = false
 
-  /** `onSlow`: the handshake took long. */
-  constructor(socket: Socket, onSlow: (address: string) => void = () => undefined) {
+  constructor(socket: Socket, options: HandshakeOptions = {}) {
     super()
-    this.#onSlow = onSlow
+    this.#options = options
     this.#socket = socket
     const setAddress = (): void => {
       this.#address = socket.remoteAddress ?? ''
@@ -120,7 +126,7 @@ export class BoundedHandshake extends Duplex {
       return
     }
     this.#waiting++
-    takeTurn(this.#address, () => {
+    takeTurn({ owner: this.#options.owner, address: this.#address }, () => {
       this.#waiting--
       if (!this.destroyed) step()
     })
@@ -129,7 +135,7 @@ export class BoundedHandshake extends Duplex {
   #spend(microseconds: number): void {
     const isSlow = this.#spent >= slowMicroseconds
     this.#spent += microseconds
-    if (!isSlow && this.#spent >= slowMicroseconds) this.#onSlow(this.#address)
+    if (!isSlow && this.#spent >= slowMicroseconds) this.#options.onSlow?.(this.#address)
   }
 
   override _read(): void {
@@ -151,8 +157,16 @@ export class BoundedHandshake extends Duplex {
   }
 }
 
-/** The steps that wait, by address; the address that had a turn last is the last. */
-const turns = new Map<string, (() => void)[]>()
+/** The steps that wait at one address of one owner. */
+interface Line {
+  /** The owner, or the network of the address. */
+  readonly owner: string
+  readonly address: string
+  readonly steps: (() => void)[]
+}
+
+/** By owner and address; the line that had a turn last is the last. */
+const lines = new Map<string, Line>()
 let isScheduled = false
 let restFactor = 0
 
@@ -161,11 +175,20 @@ export function restAfterSteps(factor: number): void {
   restFactor = factor
 }
 
-function takeTurn(address: string, step: () => void): void {
-  const steps = turns.get(address)
-  if (steps === undefined) turns.set(address, [step])
-  else steps.push(step)
+function takeTurn(
+  { owner: known, address }: { readonly owner: string | undefined; readonly address: string },
+  step: () => void,
+): void {
+  const owner = known === undefined ? networkOf(address) : `owner ${known}`
+  const key = lineKey({ owner, address })
+  const line = lines.get(key)
+  if (line === undefined) lines.set(key, { owner, address, steps: [step] })
+  else line.steps.push(step)
   schedule(0)
+}
+
+function lineKey({ owner, address }: Pick<Line, 'owner' | 'address'>): string {
+  return `${owner} ${address}`
 }
 
 function schedule(milliseconds: number): void {
@@ -176,19 +199,19 @@ function schedule(milliseconds: number): void {
 }
 
 /**
- * Of the networks that wait, the one whose steps took least, as whoever has one may use a new address each time; in it the
- * address whose steps took least, and of several the one that waits longest.
+ * Of the owners that wait, the one whose steps took least, as an owner may use a new address each time; of its addresses the one
+ * whose steps took least, and of several the one that waits longest.
  */
-function nextAddress(): string | undefined {
-  let next: string | undefined
-  let least: readonly [ofNetwork: number, own: number] = [0, 0]
-  for (const address of turns.keys()) {
-    const ofNetwork = taken.get(networkOf(address)) ?? 0
-    const own = taken.get(address) ?? 0
-    if (next !== undefined && ofNetwork > least[0]) continue
-    if (next !== undefined && ofNetwork === least[0] && own >= least[1]) continue
-    next = address
-    least = [ofNetwork, own]
+function nextLine(): Line | undefined {
+  let next: Line | undefined
+  let least: readonly [ofOwner: number, own: number] = [0, 0]
+  for (const line of lines.values()) {
+    const ofOwner = takenByOwner.get(line.owner) ?? 0
+    const own = takenByLine.get(lineKey(line)) ?? 0
+    if (next !== undefined && ofOwner > least[0]) continue
+    if (next !== undefined && ofOwner === least[0] && own >= least[1]) continue
+    next = line
+    least = [ofOwner, own]
   }
   return next
 }
@@ -202,43 +225,56 @@ function networkOf(address: string): string {
 
 /** What steps took fades: it is halved for all where the sum has come to this. */
 const takenMicrosecondsMax = 10_000_000
-/** With their networks. */
-const addressesMax = 1000
-const taken = new Map<string, number>()
+/** Of owners, and of their addresses. */
+const rememberedMax = 1000
+const takenByOwner = new Map<string, number>()
+const takenByLine = new Map<string, number>()
 let takenSum = 0
 
-function count(address: string, microseconds: number): void {
-  for (const one of [address, networkOf(address)]) {
-    taken.set(one, (taken.get(one) ?? 0) + microseconds)
-  }
+function count(line: Line, microseconds: number): void {
+  add(takenByOwner, line.owner, microseconds)
+  add(takenByLine, lineKey(line), microseconds)
   takenSum += microseconds
-  if (takenSum <= takenMicrosecondsMax && taken.size <= addressesMax) return
-  takenSum = 0
-  for (const [one, all] of taken) {
-    if (all < slowMicroseconds) taken.delete(one)
-    else taken.set(one, all / 2)
-    // What a network took is that of its addresses.
-    if (!one.includes('/')) takenSum += taken.get(one) ?? 0
+  if (takenSum <= takenMicrosecondsMax && takenByLine.size <= rememberedMax) return
+  fade(takenByLine)
+  takenSum = fade(takenByOwner)
+}
+
+function add(taken: Map<string, number>, key: string, microseconds: number): void {
+  taken.set(key, (taken.get(key) ?? 0) + microseconds)
+}
+
+/** Returns the sum of what is left. */
+function fade(taken: Map<string, number>): number {
+  let sum = 0
+  for (const [key, all] of taken) {
+    if (all < slowMicroseconds) taken.delete(key)
+    else {
+      taken.set(key, all / 2)
+      sum += all / 2
+    }
   }
+  return sum
 }
 
 function nextTurn(): void {
-  const address = nextAddress()
-  if (address === undefined) {
+  const line = nextLine()
+  if (line === undefined) {
     isScheduled = false
     return
   }
-  const [step, ...others] = turns.get(address) ?? []
-  turns.delete(address)
-  if (others.length > 0) turns.set(address, others)
+  const key = lineKey(line)
+  const [step, ...others] = line.steps
+  lines.delete(key)
+  if (others.length > 0) lines.set(key, { ...line, steps: others })
   const before = processorTime()
   step?.()
   const spent = processorTime() - before
-  count(address, spent)
+  count(line, spent)
   const rest = (spent * restFactor) / 1000
   isScheduled = false
   // A step that comes meanwhile waits for the end of the rest, too.
-  if (turns.size > 0 || rest >= 1) schedule(rest)
+  if (lines.size > 0 || rest >= 1) schedule(rest)
 }
 
 /** Of this thread. Versions of Node before 23.9 do not measure it. */

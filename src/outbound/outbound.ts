@@ -43,6 +43,10 @@ export interface Outbound {
    * denied.
    */
   allowing(urls: readonly URL[]): Outbound
+  /** The same for an owner, such as a principal or a subscription: TLS handshakes take turns by owner. */
+  onBehalfOf(owner: string): Outbound
+  /** Undefined: whoever has the network of the other side counts as the owner. */
+  readonly owner?: string
   /** Logs a failure of an allowed connection for the operator, and returns the error to throw instead. */
   failed(destination: Destination, cause: unknown): NotReached
 }
@@ -68,9 +72,11 @@ interface OutboundOptions {
   readonly log: Log
   /** Default: the system's. */
   readonly resolve?: Resolve
+  readonly owner?: string
 }
 
-export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOptions): Outbound {
+export function openOutbound(options: OutboundOptions): Outbound {
+  const { settings, log, resolve = resolveAll, owner } = options
   const policy = createPolicy(settings)
   const warn = warnOnce(log)
 
@@ -100,8 +106,10 @@ export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOp
     failed,
     allowing(urls) {
       const allow = [...settings.allow, ...urls.map(ruleFor)]
-      return openOutbound({ settings: { ...settings, allow }, log, resolve })
+      return openOutbound({ ...options, settings: { ...settings, allow } })
     },
+    onBehalfOf: (owner) => openOutbound({ ...options, owner }),
+    ...(owner === undefined ? {} : { owner }),
     async route(destination) {
       const { scheme, port } = destination
       const host = canonicalHost(destination.host)

@@ -28,7 +28,9 @@ export async function answerOf(
   const { host, port, addresses, lookup } = await outbound.route(destination)
   const isSecure = url.protocol === 'https:'
   const send = isSecure ? requestSecure : requestPlain
-  const target = { host, port, addresses, name: host, isChecked: true }
+  const { owner } = outbound
+  const of = owner === undefined ? {} : { owner }
+  const target = { host, port, addresses, name: host, isChecked: true, ...of }
   const options = {
     method: body === undefined ? 'GET' : 'POST',
     headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },

@@ -174,7 +174,11 @@ async function openOffice(company: BusinessFixture, callTimers: Timers = realTim
 test('what the policy of what goes out denies is not called', async () => {
   await using receiver = await openReceiver()
   const way = watchedWay({})
-  const answer = await openCallOut(way.outbound, realTimers)(receiver.url, '{"value":[]}')
+  const answer = await openCallOut(way.outbound, realTimers)(
+    receiver.url,
+    '{"value":[]}',
+    'someone',
+  )
   assert.deepEqual(answer, { reason: 'its address must not be asked from here' })
   assert.match(way.told.join(), /loopback/)
   assert.deepEqual(receiver.received, [])

@@ -177,6 +177,7 @@ async function keepReader(
 async function shakeHands(
   { callOut, ids }: SubscriptionDependencies,
   { url }: Wanted,
+  { principal }: Caller,
 ): Promise<void> {
   const token = ids.secret(tokenBytes)
   const address = new URL(url)
@@ -184,7 +185,7 @@ async function shakeHands(
   const failed = (what: string) =>
     badValue('notificationUrl', `${what}; 200 with the validationToken as its body was expected.`)
   if (callOut === undefined) throw failed('nothing is called from here')
-  const answer = await callOut(address.href, '')
+  const answer = await callOut(address.href, '', principal.id)
   if ('reason' in answer) throw failed(answer.reason)
   const { status, text } = answer
   if (status !== 200) throw failed(`it answered ${status}`)
@@ -198,7 +199,7 @@ async function subscribe(
   const { sql, now, ids } = deps
   const wanted = wantedOf(given, undefined)
   await requireReader(deps, given.caller, wanted)
-  await shakeHands(deps, wanted)
+  await shakeHands(deps, wanted, given.caller)
   // The receiver may have taken its time.
   const caller = await deps.callerAgain()
   const asking = { ...given, caller }
@@ -258,7 +259,7 @@ async function renew(
   checked(deps, given, before, true)
   const wanted = wantedOf(given, before)
   await requireReader(deps, given.caller, wanted)
-  await shakeHands(deps, wanted)
+  await shakeHands(deps, wanted, given.caller)
   const caller = await deps.callerAgain()
   const asking = { ...given, caller }
   return await sql.transact(async (tx) => {

@@ -20,6 +20,8 @@ import { collectChanges, type NotedChange } from './collect.ts'
 export type CallOut = (
   url: string,
   body: string,
+  /** The id of the principal for whom it is called. */
+  ownerId: string,
 ) => Promise<{ readonly status: number; readonly text: string } | { readonly reason: string }>
 
 interface WebhookDependencies extends AccessDependencies {
@@ -71,6 +73,7 @@ export function webhookChannel(deps: WebhookDependencies): Channel {
       const answer = await callOut(
         subscription.notification_url,
         JSON.stringify({ value: notificationsOf(subscription, message) }),
+        subscription.user_id,
       )
       if ('reason' in answer) throw new NotDelivered(answer.reason, false)
       const { status } = answer

@@ -23,11 +23,11 @@ function fail(id: number, error: NodeJS.ErrnoException): void {
 }
 
 function begin(id: number, target: SecureTarget): void {
-  const { host, port, addresses, name, isChecked } = target
-  const stream = new BoundedHandshake(
-    connect({ host, port, lookup: lookupOf(addresses) }),
-    (address) => say({ kind: 'slow', id, address }),
-  )
+  const { host, port, addresses, name, isChecked, owner } = target
+  const stream = new BoundedHandshake(connect({ host, port, lookup: lookupOf(addresses) }), {
+    owner,
+    onSlow: (address) => say({ kind: 'slow', id, address }),
+  })
   const socket = tls.connect({
     socket: stream,
     ...tlsOutward,

@@ -10,6 +10,8 @@ export interface SecureTarget {
   readonly name: string
   /** False: any certificate does. */
   readonly isChecked: boolean
+  /** Whose connection it is, where that is known: handshakes take turns by owner. */
+  readonly owner?: string
 }
 
 /** `read`: more bytes are taken. `end`: none follow. `close`: nobody waits for it any more. */

@@ -6,8 +6,8 @@ import type { PlaneServices } from '#plane/create-plane.ts'
 
 /** Sends requests to token endpoints. It enforces the outbound policy. */
 export interface TokenEndpoint {
-  /** Sends a form by POST. Never throws. */
-  ask(url: string, form: Readonly<Record<string, string>>): Promise<TokenAnswer>
+  /** Sends a form by POST for an owner, such as a subscription. Never throws. */
+  ask(url: string, form: Readonly<Record<string, string>>, owner: string): Promise<TokenAnswer>
 }
 
 export type TokenAnswer =

@@ -37,11 +37,14 @@ export async function obtainTokens(
   const { provider, key, form, refreshing } = request
   const { token, refresh } = endpointsOf(provider)
   const secret = secretOf(deps.seal, provider, key)
-  const answer = await deps.tokens.ask(refreshing === undefined ? token : refresh, {
+  const sent = {
     client_id: provider.parameters['clientId'] ?? '',
     ...(secret === undefined ? {} : { client_secret: secret }),
     ...form,
-  })
+  }
+  // The resource group, as whoever holds one may have many services in it.
+  const owner = key.split('/', 5).join('/')
+  const answer = await deps.tokens.ask(refreshing === undefined ? token : refresh, sent, owner)
   if (!answer.ok) {
     return {
       ok: false,
