@@ -88,13 +88,13 @@ export const deploymentErrors = defineErrors({
   OnErrorDeploymentNotFound: {
     status: 400,
     message:
-      "There is no earlier deployment of this scope to fall back to that succeeded and is not nested: '{name}'.",
+      "There is no earlier deployment of this scope to fall back to that succeeded, is not nested and, for 'LastSuccessful', is your own: '{name}'.",
     advice: 'User: leave `onErrorDeployment` out, or name an outermost deployment that succeeded.',
   },
   OnErrorDeploymentForbidden: {
     status: 403,
     message:
-      "The deployment '{name}' has secure parameters and was deployed by another principal: only that one falls back to it.",
+      "The deployment '{name}' was deployed by another principal: only that one falls back to it.",
     advice: 'User: leave `onErrorDeployment` out, or name a deployment of your own.',
   },
   InvalidDeploymentLocation: {

@@ -1,11 +1,12 @@
 /**
- * What a deployment falls back to when it fails (`onErrorDeployment`): an earlier one of the same scope that succeeded, carried
- * out again with its own template and arguments. As published, it is run in complete mode where there is one.
+ * What a deployment falls back to when it fails (`onErrorDeployment`): an earlier one of the same scope and principal that
+ * succeeded, carried out again with its own template and arguments. As published, it is run in complete mode where there is one.
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import type { Principal } from '#kernel/principal.ts'
 import { nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
-import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
+import type { Context, Resource } from '#plane/declare/resource.ts'
 import { refuseDeployment } from '../../errors.ts'
 import type { Deployment, DeploymentRequest, Fallback } from '../../resources/deployments/model.ts'
 import { requireRight } from './require-right.ts'
@@ -53,14 +54,14 @@ export async function fallbackAt(
   if (name !== undefined) await requireRights(context, siblingOf(id, name))
   const found =
     name === undefined
-      ? await lastSuccessful(context.reader, id)
+      ? await lastSuccessful(context, id)
       : // Rows at ids of this type were made by its `toModel`.
         ((await context.reader.get(siblingOf(id, name))) as Resource<Deployment> | undefined)
   if (found === undefined || !isMeant(found, id)) {
     throw refuseDeployment.OnErrorDeploymentNotFound({ name: name ?? 'LastSuccessful' })
   }
   if (name === undefined) await requireRights(context, found.id.text)
-  requireOwnSecrets(context, found)
+  requireOwn(context, found)
   return { type: kind, deploymentName: nameOf(found.id), run: found.model.run }
 }
 
@@ -75,18 +76,20 @@ async function requireRights(
 }
 
 /**
- * Secure arguments are repeated as they were sealed, also those from a vault: only for whoever gave them. Others could
- * otherwise have them written to where they may read them.
+ * A deployment is repeated by whoever deployed it, and by nobody else. Others could have its secure arguments written to
+ * where they may read them, and its template would do with their rights what its writer may not do.
  */
-export function requireOwnSecrets(
+export function requireOwn(
   { principal }: Pick<Context, 'principal'>,
   { id, model }: Pick<Resource<Deployment>, 'id' | 'model'>,
 ): void {
-  const { deployer, parameters } = model
-  if (deployer.id === principal.id && deployer.issuer === principal.issuer) return
-  // Exactly the secure ones are kept without their value.
-  const isOpen = Object.values(parameters).every((one) => Object.hasOwn(one, 'value'))
-  if (!isOpen) throw refuseDeployment.OnErrorDeploymentForbidden({ name: nameOf(id) })
+  if (!isOf(principal, model)) {
+    throw refuseDeployment.OnErrorDeploymentForbidden({ name: nameOf(id) })
+  }
+}
+
+function isOf({ id, issuer }: Principal, { deployer }: Deployment): boolean {
+  return deployer.id === id && deployer.issuer === issuer
 }
 
 /** A nested deployment is part of another one: by itself, in complete mode, it would delete what the other made. */
@@ -99,16 +102,17 @@ export function siblingOf(id: ResourceId, name: string): string {
   return `${id.text.slice(0, id.text.lastIndexOf('/'))}/${name}`
 }
 
-/** Finds the last successful deployment of a scope; a bounded number is kept. */
+/** Finds the caller's own last successful deployment of a scope; a bounded number is kept. */
 async function lastSuccessful(
-  reader: Reader,
+  { reader, principal }: Pick<Context, 'reader' | 'principal'>,
   id: ResourceId,
 ): Promise<Resource<Deployment> | undefined> {
   const under = id.key.slice(0, id.key.lastIndexOf('/'))
   let last: Resource<Deployment> | undefined
   // The type's `toModel` made the rows.
   for await (const row of reader.each({ type, under }) as AsyncIterable<Resource<Deployment>>) {
-    if (isMeant(row, id) && row.model.startedAt >= (last?.model.startedAt ?? 0)) last = row
+    if (!isMeant(row, id) || !isOf(principal, row.model)) continue
+    if (row.model.startedAt >= (last?.model.startedAt ?? 0)) last = row
   }
   return last
 }

@@ -26,7 +26,7 @@ import {
   deploymentName,
   fallbackAt,
   repeatedIn,
-  requireOwnSecrets,
+  requireOwn,
 } from '../../domain/deployments/on-error.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { listAtScope, siblingsOf } from '../../domain/list-at-scope.ts'
@@ -67,7 +67,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         // A nested deployment is sent by one that was accepted.
         const isAccepted = nested !== undefined
         const again = repeatedIn(body)
-        if (again !== undefined) requireOwnSecrets(context, { id, model: again.model })
+        if (again !== undefined) requireOwn(context, { id, model: again.model })
         const request =
           again === undefined
             ? await requestAt(deps, { id, context, isAccepted }, body)

@@ -404,14 +404,18 @@ test('who may not carry out a deployment does not fall back to it, nor learn whe
   await started.call('PUT', at('own'), body([]), { as })
   await started.settle()
   const last = { onErrorDeployment: { type: 'LastSuccessful' } }
-  for (const setting of [onErrorOf('one'), onErrorOf('none'), last]) {
+  for (const [setting, code] of [
+    [onErrorOf('one'), 'LinkedAuthorizationFailed'],
+    [onErrorOf('none'), 'LinkedAuthorizationFailed'],
+    [last, 'OnErrorDeploymentNotFound'],
+  ] as const) {
     for (const [method, path] of [
       ['PUT', at('own')],
       ['POST', `${at('own')}/validate`],
       ['POST', `${at('own')}/whatIf`],
     ] as const) {
       const answer = started.call(method, path, body([], setting), { as })
-      await assert.rejects(answer, { code: 'LinkedAuthorizationFailed' })
+      await assert.rejects(answer, { code })
     }
   }
 })
