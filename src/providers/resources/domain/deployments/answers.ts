@@ -118,7 +118,8 @@ function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404
 }
 
-function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {
+/** Of this plan; undefined for what is none of its resources. */
+export function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {
   return plan.nodes.find((node) =>
     need.node === undefined
       ? node.id.toLowerCase() === need.id.toLowerCase()

@@ -13,7 +13,7 @@ import type { Caller } from '#plane/caller.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { Outcome } from '#plane/plane.ts'
-import type { Json, JsonObject, Need, Tainted } from '#template/plan.ts'
+import type { JsonObject, Need, Tainted } from '#template/plan.ts'
 import { refuseDeployment } from '../../errors.ts'
 import type {
   Deployment,
@@ -23,7 +23,7 @@ import type {
 } from '../../resources/deployments/model.ts'
 import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
-import { type Asking, evaluateLate, fetchNeed, isLeftAlone, jsonOf } from './answers.ts'
+import { type Asking, evaluateLate, fetchNeed, isLeftAlone, jsonOf, nodeOf } from './answers.ts'
 import { AtOnce } from './at-once.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Awaiting } from './awaited.ts'
@@ -31,6 +31,7 @@ import type { Expanded } from './expand.ts'
 import { endedAs, followOperation } from './follow.ts'
 import { membersOf } from './group-members.ts'
 import { namesIn, nestedRunOf, type RunRecord, recordOfRun } from './kept-resources.ts'
+import { withMaskedOutputs } from './masked-outputs.ts'
 import { nestResourcesMax, shareOfNested } from './nested-share.ts'
 import { assignNestedRun, type Nesting } from './nesting.ts'
 import { assignRepeated, siblingOf } from './on-error.ts'
@@ -260,16 +261,22 @@ class DeploymentRun implements Run {
     return evaluateLate(this.#asking, late, (need) => this.#nestedAnswer(need))
   }
 
-  /** Of a nested deployment that masks some of its outputs: as it is shown, with these as they are. */
+  /** Of a nested deployment: as it is shown, with the outputs that it masks as they are. */
   async #nestedAnswer(need: Need): Promise<Tainted | undefined> {
-    const step = need.node === undefined ? undefined : this.#steps.stepOf(need.node)
-    if (need.kind !== 'reference' || step === undefined || !this.#nested.has(step.key)) return
-    const run = this.#nestedRunOf(step)
-    const { sealedOutputs } = (await this.#recordOf(step))?.progress ?? {}
-    if (run === undefined || sealedOutputs === undefined) return undefined
+    const node = nodeOf(this.#plan, need)
+    const step = node === undefined ? undefined : this.#steps.stepOf(node.key)
+    const run = step === undefined ? undefined : this.#nestedRunOf(step)
+    if (step === undefined || run === undefined) return undefined
+    const answer = await fetchNeed(this.#asking, need)
+    // After it was read: another may have written over it at any time.
+    const record = await this.#recordOf(step)
+    if (record === undefined && node?.onlyNew !== true) {
+      throw refuseDeployment.DeploymentReplaced({ id: step.id })
+    }
+    const { sealedOutputs } = record?.progress ?? {}
+    if (need.kind !== 'reference' || sealedOutputs === undefined) return answer
     const opened = this.#deps.openOutputs(sealedOutputs, step.id.toLowerCase(), run)
     if (opened === undefined) throw new Error(`the outputs of ${step.id} cannot be opened`)
-    const answer = await fetchNeed(this.#asking, need)
     // Sealed by `#evaluateOutputs` alone.
     const value = withMaskedOutputs(answer.value, parseExactJson(opened) as JsonObject)
     return value === undefined ? answer : { ...answer, value }
@@ -488,21 +495,6 @@ function withCause(error: StepError, fallback: StepError | undefined): StepError
   const { code, message } = fallback
   const detail = { code, message, target: 'onErrorDeployment' }
   return { ...error, details: [...(error.details ?? []), detail] }
-}
-
-/** The answer with these outputs where they are shown. Undefined where none of them is. */
-function withMaskedOutputs(shown: Json, hidden: JsonObject): Json | undefined {
-  const properties = isJsonObject(shown) ? shown['properties'] : undefined
-  const outputs = isJsonObject(properties) ? properties['outputs'] : undefined
-  if (!isJsonObject(shown) || !isJsonObject(properties) || !isJsonObject(outputs)) return undefined
-  const masked = Object.entries(outputs).flatMap(([name, output]) =>
-    isJsonObject(output) && Object.hasOwn(output, 'value') && Object.hasOwn(hidden, name)
-      ? [[name, { ...output, value: hidden[name] }] as const]
-      : [],
-  )
-  if (masked.length === 0) return undefined
-  const whole = { ...outputs, ...Object.fromEntries(masked) }
-  return { ...shown, properties: { ...properties, outputs: whole } } as Json
 }
 
 function failedError(failed: readonly StepRecord[]): StepError {

@@ -125,3 +125,43 @@ test('a cancel reaches every level of nested deployments', async () => {
   const vaults = await started.plane.reader.list({ type: 'Secrets/vaults', under: '/', limit: 10 })
   assert.deepEqual(vaults, [])
 })
+
+test('what another wrote over a nested deployment is not taken for what that one says', async () => {
+  await using started = await startDeployments()
+  const { call } = started
+  const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01', location: 'local' }
+  const nested = (who: string): object => ({
+    properties: {
+      mode: 'Incremental',
+      expressionEvaluationOptions: { scope: 'inner' },
+      template: templateFor([], { outputs: { who: { type: 'string', value: who } } }),
+    },
+  })
+  const said = "reference(resourceId('Vendor.Resources/deployments', 'net'), '2025-03-01')"
+  const isReady = "[lambda('r', equals(lambdaVariables('r').tags.state, 'ready'))]"
+  const slow = {
+    ...vault,
+    name: 'slow',
+    tags: { state: 'made' },
+    dependsOn: ["[resourceId('Vendor.Resources/deployments', 'net')]"],
+    '@options': { waitUntil: [isReady, 'PT1H'] },
+  }
+  const last = {
+    ...vault,
+    name: 'last',
+    tags: { who: `[${said}.outputs.who.value]` },
+    dependsOn: ["[resourceId('Vendor.Secrets/vaults', 'slow')]"],
+  }
+  const net = { type: deploymentType, apiVersion: '2025-03-01', name: 'net', ...nested('honest') }
+  const template = templateFor([net, slow, last])
+  await call('PUT', root, { properties: { mode: 'Incremental', template } })
+  const at = (name: string): string => `${group}/providers/Vendor.Secrets/vaults/${name}`
+  await until(async () => (await started.plane.reader.get(at('slow'))) !== undefined)
+  await call('PUT', `${group}/providers/${deploymentType}/net`, nested('another'))
+  const ready = { location: 'local', tags: { state: 'ready' } }
+  await call('PUT', at('slow'), ready, { version: '2026-01-01' })
+  await until(async () => (await started.plane.reader.get(root))?.state === 'Failed')
+  const observed = (await started.plane.reader.get(root))?.observed
+  assert.match(JSON.stringify(observed), /DeploymentReplaced/)
+  assert.equal(await started.plane.reader.get(at('last')), undefined)
+})
