@@ -246,13 +246,21 @@ export class StackRun {
     const settings = isDenying ? denyFingerprint(model) : undefined
     for (const [key, resource] of this.#resources) {
       const wanted = this.#removal.has(key) ? undefined : settings
-      const isAsWanted = resource.deny === wanted && resource.denyStatus !== 'inapplicable'
-      if (this.#denyTried.has(key) || isAsWanted) continue
+      if (this.#denyTried.has(key)) continue
       if (this.#deps.clock.now() >= until) return
+      if (await this.#isDeniedAs(resource, wanted)) continue
       this.#denyTried.add(key)
       await this.#denyOne(key, resource, wanted)
     }
     this.#phase = 'removing'
+  }
+
+  async #isDeniedAs(resource: ManagedResource, wanted: string | undefined): Promise<boolean> {
+    if (resource.deny !== wanted || resource.denyStatus === 'inapplicable') return false
+    if (wanted === undefined) return true
+    // It goes with its resource, which somebody may have made anew since.
+    const { reader, words } = this.#deps
+    return (await reader.get(denyPath(words, this.#origin.id, resource.id))) !== undefined
   }
 
   async #denyOne(

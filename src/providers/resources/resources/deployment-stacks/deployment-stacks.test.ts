@@ -194,6 +194,19 @@ test('what is denied is refused to owners, and done through the stack; settings 
   assert.equal((await t.call('DELETE', vaultAt('a'), undefined, vaults)).status, 200)
 })
 
+test('what was deleted and made anew is denied again when the stack is deployed again', async () => {
+  await using t = await startDeployments()
+  const deny = { mode: 'denyWriteAndDelete', excludedActions: ['Vendor.Secrets/vaults/delete'] }
+  await put(t, { resources: [vault('a')], deny })
+  await t.call('DELETE', vaultAt('a'), undefined, vaults)
+  await t.call('PUT', vaultAt('a'), { location: 'local' }, vaults)
+  const again = await put(t, { resources: [vault('a')], deny })
+  assert.equal(again.provisioningState, 'succeeded', JSON.stringify(again))
+  assert.deepEqual(again.resources[0]?.denyStatus, 'denyWriteAndDelete')
+  const write = t.call('PUT', vaultAt('a'), { location: 'local', tags: { x: '1' } }, vaults)
+  await refused(write, 'DenyAssignmentAuthorizationFailed', 403)
+})
+
 test('who may not manage deny settings at a resource does not take them away through the stack', async () => {
   await using t = await startDeployments()
   const other = `${subscription}/resourceGroups/other`
