@@ -180,6 +180,20 @@ test('from a login link to a confirmed code: connected, once, and no page the ne
   assert.ok(!shown.text.includes('oken'), shown.text)
 })
 
+test('the page is shown again when the provider has another name, or leads elsewhere', async () => {
+  const path = await connection('moves')
+  assert.equal((await confirm(path, await codeOf(path))).status, 200)
+  const opened = async (): Promise<number> =>
+    (await fetch(await linkOf(path), { redirect: 'manual' })).status
+  assert.equal(await opened(), 303)
+  const elsewhere = { authorizationUrl: 'https://elsewhere.example/sign-in' }
+  for (const more of [elsewhere, {}]) {
+    const provider = path.slice(0, path.indexOf('/authorizations/'))
+    await put(provider, providerBody('authorizationCode', more), { 'If-Match': '*' })
+    assert.equal(await opened(), more === elsewhere ? 200 : 303, JSON.stringify(more))
+  }
+})
+
 test('a form of another page does not pass the anti-phishing page by', async () => {
   const link = await linkOf(await connection('forms'))
   const send = async (headers: Readonly<Record<string, string>>): Promise<number> => {

@@ -126,10 +126,10 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
     async open(link) {
       const found = await find(sealedFor.link, link)
       if (found === undefined || found.login.returned !== undefined) return gone
-      if (found.authorization.confirmedAt !== undefined) return proceed(link)
       const above = await providerOf(deps, found.resource.id.key)
       if (above === undefined) return gone
       const provider = above.model as AuthorizationProvider
+      if (found.authorization.confirmedFor === shownOf(provider)) return proceed(link)
       return {
         kind: 'ask',
         prompt: {
@@ -224,10 +224,17 @@ async function exchange(
     returned: {
       codeHash: hashOf(consentCode),
       codeExpiresAt: clock.now() + codeMilliseconds,
+      shown: shownOf(provider),
       tokens: obtained.tokens,
     },
   }))
   return written ? { kind: 'go', to: returned(login, { consentCode }) } : gone
+}
+
+/** A different text means that a person would be shown, or sent to, something else. */
+function shownOf(provider: AuthorizationProvider): string {
+  const { authorization } = endpointsOf(provider)
+  return hashOf(JSON.stringify([provider.displayName, authorization, receiverOf(provider)]))
 }
 
 async function providerOf(

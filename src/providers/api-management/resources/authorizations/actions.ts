@@ -97,13 +97,14 @@ export function confirmConsentCode(
         throw refuseConsent.ConsentCodeExpired({}, { target: 'consentCode' })
       }
       const used: Login = { ...login, returned: { ...rest, usedAt: now } }
-      const { error: _over, refreshingUntil: _none, ...kept } = model
+      const { error: _over, refreshingUntil: _none, confirmedFor: _before, ...kept } = model
       return {
         status: 200,
         model: {
           ...kept,
           status: 'Connected',
           confirmedAt: now,
+          ...(returned.shown === undefined ? {} : { confirmedFor: returned.shown }),
           tokens,
           logins: model.logins.map((one) => (one.id === used.id ? used : one)),
         },
