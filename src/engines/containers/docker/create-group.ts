@@ -10,6 +10,7 @@ import type { DockerClient } from './client.ts'
 import { type Names, sandboxName } from './names.ts'
 import { labelOf } from './observation.ts'
 import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'
+import { inspectContainer } from './read-containers.ts'
 import { writeTar } from './tar.ts'
 import { type Creation, type Dialect, volumeBody, volumesFolder } from './to-docker.ts'
 import type { Verifier } from './verifier.ts'
@@ -104,8 +105,7 @@ export class GroupCreator {
     } catch (error) {
       if (!(error instanceof EngineError) || error.kind !== 'busy') throw error
       // The name is taken: by our own earlier call, or by something else.
-      const path = `/containers/${name}/json`
-      const found = await this.#client.json({ method: 'GET', path, doing: 'inspect a container' })
+      const found = await inspectContainer(this.#client, name)
       if (labelOf(found, 'hash') !== spec.hash) throw error
     }
   }

@@ -163,6 +163,40 @@ test('what a filter lets through wrongly is neither seen nor touched', async () 
   })
 })
 
+test('a container that ends while Podman reads its processes is read once more', async () => {
+  const labels = { 'armature.installation': 'one', 'armature.group': 'g', 'armature.part': 'a' }
+  const container = {
+    Id: 'x',
+    State: { Running: false, Status: 'exited' },
+    Config: { Labels: labels },
+  }
+  const ended: Answer = [500, '{"message":"read /proc/29347/cgroup: no such process"}']
+  let failures = 1
+  const reads: string[] = []
+  const answer = (method: string, path: string): Answer | undefined => {
+    const what = /containers\/.*json/.exec(path.split('?')[0] ?? '')?.[0]
+    if (method !== 'GET' || what === undefined) return undefined
+    reads.push(what)
+    if (reads.filter((one) => one === what).length <= failures) return ended
+    const listed = [{ Id: 'x', State: 'exited', Labels: labels }]
+    return [200, JSON.stringify(what === 'containers/json' ? listed : container)]
+  }
+  await withServer(answer, async (engine) => {
+    assert.equal((await engine.observe('g')).empty, false)
+    assert.deepEqual(reads.sort(), [
+      'containers/json',
+      'containers/json',
+      'containers/x/json',
+      'containers/x/json',
+    ])
+    // No third call: what fails again has another reason.
+    reads.length = 0
+    failures = 2
+    await assert.rejects(engine.observe('g'), { kind: 'unavailable', message: /no such process/ })
+    assert.deepEqual(reads, ['containers/json', 'containers/json'])
+  })
+})
+
 test('an engine that is not there, or talks nonsense, is unavailable', async () => {
   const target = { kind: 'socket', path: '/no/such/socket' } as const
   await using engine = new DockerEngine({ target, installation: 'one' })

@@ -38,6 +38,7 @@ import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
 import { labelOf, readGroup } from './observation.ts'
 import { pauseImage } from './pause-image.ts'
 import { pullImage } from './pull.ts'
+import { inspectContainer, readContainers } from './read-containers.ts'
 import { removeOwned } from './remove.ts'
 import { openAttach } from './session.ts'
 import { readContainerStats, readNetwork } from './stats.ts'
@@ -326,23 +327,12 @@ export class DockerEngine implements ContainerEngine {
 
   async #list(group?: string): Promise<readonly Json[]> {
     if (group !== undefined) this.#names(group)
-    const listed = await this.#listOnce(group).catch((error: unknown) => {
-      // Podman reads the processes of each container, and fails when one ends meanwhile.
-      if (error instanceof EngineError && /no such process/.test(error.message)) {
-        return this.#listOnce(group)
-      }
-      throw error
-    })
-    return listAt(listed).filter((each) => isOwned(each, this.#options.installation, group))
-  }
-
-  #listOnce(group: string | undefined): Promise<Json> {
-    return this.#client.json({
-      method: 'GET',
+    const listed = await readContainers(this.#client, {
       path: '/containers/json',
       query: { all: '1', ...ownedFilter(this.#options.installation, group) },
       doing: 'list the containers',
     })
+    return listAt(listed).filter((each) => isOwned(each, this.#options.installation, group))
   }
 
   async #volumes(group?: string): Promise<readonly Json[]> {
@@ -361,18 +351,13 @@ export class DockerEngine implements ContainerEngine {
     const listed = await this.#list(group)
     const inspected = await Promise.all(
       // A container that vanished between the two calls does not exist.
-      listed.map((each) => this.#unlessAbsent(this.#inspect(textAt(each, 'Id')))),
+      listed.map((each) => this.#unlessAbsent(inspectContainer(this.#client, textAt(each, 'Id')))),
     )
     return inspected.filter((each) => each !== undefined)
   }
 
-  async #inspect(container: string): Promise<Json> {
-    const path = `/containers/${container}/json`
-    return await this.#client.json({ method: 'GET', path, doing: 'inspect a container' })
-  }
-
   async #inspectPart(group: string, part: string): Promise<Json> {
-    const container = await this.#inspect(containerName(this.#names(group), part))
+    const container = await inspectContainer(this.#client, containerName(this.#names(group), part))
     // The name is ours by construction; the label proves that nobody else took it.
     if (labelOf(container, 'installation') !== this.#options.installation) {
       throw new EngineError('absent', `there is no container '${part}'`)

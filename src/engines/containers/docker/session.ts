@@ -8,6 +8,7 @@ import { EngineError, type ExecRequest, type Session, type TerminalSize } from '
 import { at, type Json, numberAt, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
 import { type OutputChunk, rawChunks, splitFrames } from './frames.ts'
+import { inspectContainer } from './read-containers.ts'
 
 /** The engine records an exit a moment after it closes the connection. */
 const exitNoteAttemptsMax = 100
@@ -98,12 +99,7 @@ export async function openAttach(client: DockerClient, container: string): Promi
     end() {},
     async resize() {},
     async exitCode() {
-      const call = {
-        method: 'GET',
-        path: `/containers/${container}/json`,
-        doing: 'attach',
-      } as const
-      const state = at(await client.json(call), 'State')
+      const state = at(await inspectContainer(client, container, { doing: 'attach' }), 'State')
       return at(state, 'Running') === true ? undefined : numberAt(state, 'ExitCode')
     },
     async [Symbol.asyncDispose]() {

@@ -8,6 +8,7 @@ import { entriesAt, type Json, listAt, textAt, timeAt } from '../json.ts'
 import { plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
 import { containerName, type Names, sandboxName } from './names.ts'
+import { inspectContainer } from './read-containers.ts'
 import type { Dialect } from './to-docker.ts'
 import {
   differences,
@@ -66,8 +67,7 @@ export class Verifier {
   }
 
   async #inspect(name: string, { api }: Dialect): Promise<Json> {
-    const path = `/containers/${name}/json`
-    return await this.#client.json({ method: 'GET', api, path, doing: 'inspect a container' })
+    return await inspectContainer(this.#client, name, { api })
   }
 
   async #differences(expected: Expected, container: Json): Promise<readonly string[]> {
