@@ -3,14 +3,20 @@
 import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { findPostgres, howToGetPostgres } from '../../src/stores/testing/postgres-server.ts'
 import { startBalanced } from '../e2e/balanced.ts'
-import { freshHome, type Installation, send, startInstallation } from '../e2e/installation.ts'
+import {
+  attachInstallation,
+  freshHome,
+  type Installation,
+  send,
+  startInstallation,
+} from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/find-chromium.ts'
 import { requireOrSkip } from '../require.ts'
-import { openConsole } from './console.ts'
+import { type Console, openConsole } from './console.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
@@ -18,29 +24,86 @@ const howTo = `${howToGetChromium}; and \`npm run console\``
 /** The page tries again after at most half a minute. */
 const slow = { timeout: 240_000 }
 
-test('a session that is ended elsewhere ends the page’s; signing out leaves nothing to come back to', async (t) => {
-  if (!requireOrSkip(t, ready, howTo)) return
-  await using installation = await startInstallation()
-  await using opened = await openConsole(installation)
-  const { page } = opened
-  const revoked = await installation.request(
-    'POST',
-    `/directory/users/${installation.principalId}/revoke`,
-  )
-  assert.equal(revoked.status, 204, revoked.text)
-  await page.getByRole('link', { name: 'Resources' }).first().click()
-  await page.getByText('Your session has ended.').first().waitFor()
-  await opened.assertFit('session-ended')
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('textbox', { name: 'Sign-in name' }).fill(installation.owner.signInName)
-  await page.getByLabel('Password').fill(installation.owner.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await opened.heading('Resources')
+/** Each begins on the page where the one before it has left the owner signed in. The last one signs out. */
+describe('a session in one page', { skip: ready ? false : howTo }, () => {
+  let installation: Installation
+  let opened: Console
 
-  await signOut(page)
-  await opened.open('/resources')
-  await page.getByRole('textbox', { name: 'Sign-in name' }).waitFor()
-  assert.deepEqual(opened.complaints, [])
+  before(async () => {
+    installation = await startInstallation()
+    opened = await openConsole(installation)
+  })
+
+  after(async () => {
+    await opened?.[Symbol.asyncDispose]()
+    await installation?.[Symbol.asyncDispose]()
+  })
+
+  test('no answer to the first request, as of a busy server: the page says so, and signs in when there is one', async () => {
+    const { page } = opened
+    for (const answer of ['none', 'busy'] as const) {
+      await page.route('**/oauth2/authorize?*', (route) =>
+        answer === 'none' ? route.abort() : route.fulfill({ status: 503, body: 'busy' }),
+      )
+      await page.reload()
+      await opened.heading('The server does not answer')
+      await opened.assertFit(`no-answer-${answer}`)
+      await page.unroute('**/oauth2/authorize?*')
+      await opened.heading('Home')
+    }
+    assert.deepEqual(opened.complaints, [])
+  })
+
+  test('one’s own sessions: one elsewhere is ended here, then all of them', async () => {
+    const { page } = opened
+    const before = await sessionsOf(installation)
+    await using elsewhere = await openConsole(installation)
+    const all = await sessionsOf(installation)
+    const there = all.findIndex((id) => !before.includes(id))
+    assert.notEqual(there, -1)
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Your sessions' }).click()
+    await opened.heading('Your sessions')
+    const ends = page.getByRole('button', { name: /^End it: / })
+    await ends.nth(all.length - 1).waitFor()
+    await opened.assertFit('sessions')
+    await ends.nth(there).click()
+    await ends.nth(all.length - 1).waitFor({ state: 'detached' })
+    assert.deepEqual(await sessionsOf(installation), before)
+    await elsewhere.page.getByRole('link', { name: 'Resources' }).first().click()
+    await elsewhere.page.getByText('Your session has ended.').first().waitFor()
+    await page.getByRole('button', { name: 'End all sessions' }).click()
+    await page.getByText('Your session has ended.').first().waitFor()
+    await signInAgain()
+    await opened.heading('Your sessions')
+    assert.deepEqual([...opened.complaints, ...elsewhere.complaints], [])
+  })
+
+  test('a session that is ended elsewhere ends the page’s; signing out leaves nothing to come back to', async () => {
+    const { page } = opened
+    // The owner's token has ended with all sessions, so this takes a new one.
+    const { request } = await attachInstallation(installation.home)
+    const revoked = await request('POST', `/directory/users/${installation.principalId}/revoke`)
+    assert.equal(revoked.status, 204, revoked.text)
+    await page.getByRole('link', { name: 'Resources' }).first().click()
+    await page.getByText('Your session has ended.').first().waitFor()
+    await opened.assertFit('session-ended')
+    await signInAgain()
+    await opened.heading('Resources')
+
+    await signOut(page)
+    await opened.open('/resources')
+    await page.getByRole('textbox', { name: 'Sign-in name' }).waitFor()
+    assert.deepEqual(opened.complaints, [])
+  })
+
+  async function signInAgain(): Promise<void> {
+    const { page } = opened
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('textbox', { name: 'Sign-in name' }).fill(installation.owner.signInName)
+    await page.getByLabel('Password').fill(installation.owner.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
 })
 
 test('a server that goes away: the page says since when it is stale, and goes on when it is back', async (t) => {
@@ -68,24 +131,6 @@ test('a server that goes away: the page says since when it is stale, and goes on
   assert.equal(made.status, 201, made.text)
   await page.getByRole('link', { name: 'after' }).waitFor(slow)
   await page.getByText(/The server has not answered since/).waitFor({ state: 'hidden' })
-  assert.deepEqual(opened.complaints, [])
-})
-
-test('no answer to the first request, as of a busy server: the page says so, and signs in when there is one', async (t) => {
-  if (!requireOrSkip(t, ready, howTo)) return
-  await using installation = await startInstallation()
-  await using opened = await openConsole(installation)
-  const { page } = opened
-  for (const answer of ['none', 'busy'] as const) {
-    await page.route('**/oauth2/authorize?*', (route) =>
-      answer === 'none' ? route.abort() : route.fulfill({ status: 503, body: 'busy' }),
-    )
-    await page.reload()
-    await opened.heading('The server does not answer')
-    await opened.assertFit(`no-answer-${answer}`)
-    await page.unroute('**/oauth2/authorize?*')
-    await opened.heading('Home')
-  }
   assert.deepEqual(opened.complaints, [])
 })
 
@@ -129,32 +174,6 @@ test('below a path, and on two replicas of which each answers every other reques
   await signOut(page)
   assert.match(page.url(), /\/plane\//)
   assert.deepEqual(opened.complaints, [])
-})
-
-test('one’s own sessions: one elsewhere is ended here, then all of them', async (t) => {
-  if (!requireOrSkip(t, ready, howTo)) return
-  await using installation = await startInstallation()
-  await using opened = await openConsole(installation)
-  const { page } = opened
-  const before = await sessionsOf(installation)
-  await using elsewhere = await openConsole(installation)
-  const all = await sessionsOf(installation)
-  const there = all.findIndex((id) => !before.includes(id))
-  assert.notEqual(there, -1)
-  await page.getByRole('button', { name: 'Your account' }).click()
-  await page.getByRole('menuitem', { name: 'Your sessions' }).click()
-  await opened.heading('Your sessions')
-  const ends = page.getByRole('button', { name: /^End it: / })
-  await ends.nth(all.length - 1).waitFor()
-  await opened.assertFit('sessions')
-  await ends.nth(there).click()
-  await ends.nth(all.length - 1).waitFor({ state: 'detached' })
-  assert.deepEqual(await sessionsOf(installation), before)
-  await elsewhere.page.getByRole('link', { name: 'Resources' }).first().click()
-  await elsewhere.page.getByText('Your session has ended.').first().waitFor()
-  await page.getByRole('button', { name: 'End all sessions' }).click()
-  await page.getByText('Your session has ended.').first().waitFor()
-  assert.deepEqual([...opened.complaints, ...elsewhere.complaints], [])
 })
 
 async function signOut(page: Page): Promise<void> {
