@@ -95,17 +95,23 @@ export function parsePath(path: string): ParsedPath {
   if (!path.startsWith('/')) return malformed('a path begins with "/"')
   if (path === '/') return { kind: 'resource', id: rootId }
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
-  const raw = withoutEncodedScope(trimmed).slice(1).split('/')
+  const whole = withoutEncodedScope(trimmed)
+  const raw = whole.slice(1).split('/')
   if (raw.length > segmentsMax) return malformed(`a path has at most ${segmentsMax} segments`)
   const isPlain = plainPath.test(trimmed)
-  const parts: string[] = []
+  // Mostly all of them are parts as they are.
+  let parts: string[] | undefined
   let bytes = 0
   for (let at = 0; at < raw.length; at++) {
     const one = raw[at] as string // at < length
     const part = isPlain ? one : decode(one)
     if (part === undefined) return malformed(`"${one.slice(0, 60)}" is not valid percent-encoding`)
     if (part === '') {
-      if (isEmptyParent(raw, at) || endsScope(raw, at, parts.length)) continue
+      const before = parts?.length ?? at
+      if (isEmptyParent(raw, at) || endsScope(raw, at, before)) {
+        parts ??= raw.slice(0, at)
+        continue
+      }
       return malformed('a path has no empty segments')
     }
     if (part.length > nameMax) return malformed(`a segment has at most ${nameMax} characters`)
@@ -117,9 +123,10 @@ export function parsePath(path: string): ParsedPath {
     if (part === '.' || part === '..') return malformed('a segment may not be "." or ".."')
     bytes += (isPlain ? part.length : utf8Length(part)) + 1
     if (bytes > idBytesMax) return malformed(`a path has at most ${idBytesMax} bytes`)
-    parts.push(part)
+    if (parts === undefined && part !== one) parts = raw.slice(0, at)
+    parts?.push(part)
   }
-  return parseParts(parts)
+  return parts === undefined ? parseParts(raw, whole) : parseParts(parts)
 }
 
 /**
@@ -154,15 +161,14 @@ function endsScope(raw: readonly string[], at: number, before: number): boolean 
   return isWhole && raw[at + 1]?.toLowerCase() === 'providers'
 }
 
-function parseParts(parts: readonly string[]): ParsedPath {
+/** `text` is the path of these parts. */
+function parseParts(parts: readonly string[], text?: string): ParsedPath {
   const segments: Segment[] = []
   let namespace: string | undefined
   let types: string[] = []
   let names: string[] = []
   let index = 0
-  const close = (): void => {
-    if (types.length > 0) segments.push({ namespace, types, names })
-  }
+  let isSpelledSo = true
   while (index < parts.length) {
     const word = parts[index] as string // index < length
     const next = parts[index + 1]
@@ -177,10 +183,12 @@ function parseParts(parts: readonly string[]): ParsedPath {
         if (!bare) return malformed('a type must follow the namespace')
         types.push('providers')
         names.push(next)
+        isSpelledSo &&= word === 'providers'
         index += 2
         continue
       }
-      close()
+      if (types.length > 0) segments.push(segmentOf(namespace, types, names))
+      isSpelledSo &&= word === 'providers'
       namespace = next
       types = []
       names = []
@@ -198,10 +206,22 @@ function parseParts(parts: readonly string[]): ParsedPath {
     }
     types.push(spelled)
     names.push(next)
+    isSpelledSo &&= spelled === word
     index += 2
   }
-  close()
-  return { kind: 'resource', id: fromSegments(segments) }
+  if (types.length > 0) segments.push(segmentOf(namespace, types, names))
+  const isText = isSpelledSo && text !== undefined && segments.length > 0
+  const id = isText ? { segments, text, key: text.toLowerCase() } : fromSegments(segments)
+  return { kind: 'resource', id }
+}
+
+/** Lists that grew have room for more, and ids are kept for long. */
+function segmentOf(
+  namespace: string | undefined,
+  types: readonly string[],
+  names: readonly string[],
+): Segment {
+  return { namespace, types: types.slice(), names: names.slice() }
 }
 
 function isOfProvider(word: string): boolean {

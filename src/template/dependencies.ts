@@ -28,7 +28,7 @@ export function dependenciesOf(
   needs: ReadonlyMap<string, Iterable<Need>>,
 ): Waits {
   const batches = batchesBefore([...nodes.values()])
-  const requested = new Map<string, Set<string>>()
+  const requested = new Map<string, ReadonlySet<string>>()
   const extra = new Map<string, Set<string>>()
   const lengths = new Set([...nodes.keys()].map(({ length }) => length))
   for (const [key, instance] of nodes) {
@@ -41,8 +41,10 @@ export function dependenciesOf(
     for (const { node, apiVersion } of needs.get(key) ?? []) {
       if (node !== undefined) (apiVersion === undefined ? found : more).add(node)
     }
-    requested.set(key, found)
-    extra.set(key, new Set([...more].filter((one) => !found.has(one))))
+    for (const one of found) more.delete(one)
+    // A thousand resources may depend on nothing.
+    requested.set(key, found.size === 0 ? nothing : found)
+    if (more.size > 0) extra.set(key, more)
   }
   for (let round = 0; round < roundsMax; round += 1) {
     const all = together(requested, extra)
@@ -55,10 +57,13 @@ export function dependenciesOf(
   return requested
 }
 
+const nothing: ReadonlySet<string> = new Set()
+
 function together(requested: Waits, extra: Waits): Waits {
-  return new Map(
-    [...requested].map(([key, one]) => [key, new Set([...one, ...(extra.get(key) ?? [])])]),
-  )
+  if (extra.size === 0) return requested
+  const all = new Map(requested)
+  for (const [key, more] of extra) all.set(key, new Set([...(all.get(key) ?? []), ...more]))
+  return all
 }
 
 /** The dependencies in `dependsOn`. */

@@ -7,7 +7,6 @@ import type { Compiled, CompiledCopy, CompiledExpression } from './compile.ts'
 import { templateLimits } from './document.ts'
 import { evaluate } from './evaluate.ts'
 import { type Budget, ReportedError } from './expansion.ts'
-import { objectOf } from './fields.ts'
 import type { Json, Need } from './plan.ts'
 import type { Problems } from './problems.ts'
 import { collectNeeds } from './runtime-calls.ts'
@@ -24,8 +23,15 @@ export interface Wanted {
   readonly needs: NeedsWanted
 }
 
-/** The position inside the value. A name that a path cannot hold ends it: everything below counts as secure. */
+/** A position inside the value; hardly any is ever written as a path. */
 interface Spot {
+  /** At the outermost a path, below it the name of a member or the index of an element. */
+  readonly name: string | number
+  readonly outer: Spot | undefined
+}
+
+/** A name that a path cannot hold ends it: everything below counts as secure. */
+interface SpotPath {
   readonly path: string
   readonly isCut: boolean
 }
@@ -34,12 +40,20 @@ const secureFailure = 'the expression fails; why is not shown, since it uses a s
 
 const cutting = /[.[\]]|^$/
 
-function below({ path, isCut }: Spot, name: string | number): Spot {
+function pathOf({ name, outer }: Spot): SpotPath {
+  if (outer === undefined) return { path: String(name), isCut: false }
+  const { path, isCut } = pathOf(outer)
   if (isCut) return { path, isCut }
   if (typeof name === 'number') return { path: `${path}[${name}]`, isCut }
   if (cutting.test(name)) return { path, isCut: true }
   return { path: path === '' ? name : `${path}.${name}`, isCut }
 }
+
+/** Of a value that has no place in the result: the empty name ends its path. */
+const wholeSpot: Spot = { name: '', outer: undefined }
+
+const noPaths: ReadonlySet<string> = new Set()
+const noNeeds: ReadonlyMap<string, Need> = new Map()
 
 export class ValueEvaluation {
   /** A secure value was used. */
@@ -48,17 +62,37 @@ export class ValueEvaluation {
   isWaiting = false
   /** There is no value; the problem was reported. */
   isFailed = false
-  readonly securePaths = new Set<string>()
-  readonly needs = new Map<string, Need>()
+  // Made where there is one: there are several evaluations for each resource, and hardly any has either.
+  #securePaths: Set<string> | undefined
+  #needs: Map<string, Need> | undefined
   readonly #wanted: Wanted
 
   constructor(wanted: Wanted) {
     this.#wanted = wanted
   }
 
+  get securePaths(): ReadonlySet<string> {
+    return this.#securePaths ?? noPaths
+  }
+
+  get needs(): ReadonlyMap<string, Need> {
+    return this.#needs ?? noNeeds
+  }
+
+  hide(path: string): void {
+    this.#securePaths ??= new Set()
+    this.#securePaths.add(path)
+  }
+
+  #need(needs: ReadonlyMap<string, Need> | undefined): void {
+    if (needs === undefined || needs.size === 0) return
+    this.#needs ??= new Map()
+    for (const [key, need] of needs) this.#needs.set(key, need)
+  }
+
   /** The value; null when it failed or must wait. `name` is the position in the result. */
   of(compiled: Compiled, scope: TemplateScope, name = ''): Json {
-    return this.#of(compiled, scope, { path: name, isCut: false })
+    return this.#of(compiled, scope, { name, outer: undefined })
   }
 
   #of(compiled: Compiled, scope: TemplateScope, spot: Spot): Json {
@@ -69,7 +103,7 @@ export class ValueEvaluation {
     }
     switch (compiled.kind) {
       case 'static':
-        this.#spend(compiled.value, undefined)
+        this.#spendStatic(compiled.value)
         return compiled.value
       case 'broken':
         this.isFailed = true
@@ -77,14 +111,15 @@ export class ValueEvaluation {
       case 'expression':
         return this.#expression(compiled, scope, spot)
       case 'array':
-        return compiled.items.map((one, at) => this.#of(one, scope, below(spot, at)))
+        return compiled.items.map((one, at) => this.#of(one, scope, { name: at, outer: spot }))
       case 'object': {
-        const entries: (readonly [string, Json])[] = []
+        // Without a prototype: `__proto__` is a name like any other.
+        const made: Record<string, Json> = Object.create(null)
         for (const { name, value, path } of compiled.members) {
           const key = typeof name === 'string' ? name : this.#name(name, scope, spot)
           if (key === undefined) continue
           this.#spend(key, path)
-          entries.push([key, this.#of(value, scope, below(spot, key))])
+          made[key] = this.#of(value, scope, { name: key, outer: spot })
         }
         for (const copy of compiled.copies) {
           const name = this.#of(copy.name, scope, spot)
@@ -92,9 +127,9 @@ export class ValueEvaluation {
             if (!this.isFailed) this.fail(copy.path, "'name' has to be a string")
             continue
           }
-          entries.push([name, this.#copy(copy, name, scope, below(spot, name))])
+          made[name] = this.#copy(copy, name, scope, { name, outer: spot })
         }
-        return objectOf(entries)
+        return made
       }
       default:
         return compiled satisfies never
@@ -117,7 +152,7 @@ export class ValueEvaluation {
     const made: Json[] = []
     for (let index = 0; index < count && this.#mayGoOn(copy.path); index += 1) {
       const inside = scope.with({ loop: { name: name.toLowerCase(), index } })
-      made.push(this.#of(copy.input, inside, below(spot, index)))
+      made.push(this.#of(copy.input, inside, { name: index, outer: spot }))
     }
     return made
   }
@@ -146,7 +181,7 @@ export class ValueEvaluation {
   count(compiled: Compiled, scope: TemplateScope, path: TemplatePath): number {
     const before = this.isFailed
     const early = scope.with({ late: 'in the count of a loop' })
-    const count = this.#of(compiled, early, { path: '', isCut: true })
+    const count = this.#of(compiled, early, { name: '', outer: wholeSpot })
     if (typeof count === 'number' && Number.isInteger(count) && count >= 0) {
       if (count <= templateLimits.copies) return count
     } else if (this.isFailed && !before) return 0
@@ -163,9 +198,9 @@ export class ValueEvaluation {
     const done = tryEvaluate(scope, () => evaluate(expression, scope))
     if (done.notes.isSecure) {
       this.isSecure = true
-      this.securePaths.add(spot.path)
+      this.hide(pathOf(spot).path)
     }
-    for (const [key, need] of done.notes.needs) this.needs.set(key, need)
+    this.#need(done.notes.needs)
     if (done.kind === 'value') {
       // A value that is too large or too deep is dropped, because further code would have to walk it.
       return this.#spend(done.value, path) ? done.value : null
@@ -182,15 +217,21 @@ export class ValueEvaluation {
     }
     this.isWaiting = true
     if (this.#wanted.needs !== 'none') {
-      const more = collectNeeds(expression, scope, this.#wanted.needs === 'all')
-      for (const [key, need] of more) this.needs.set(key, need)
+      this.#need(collectNeeds(expression, scope, this.#wanted.needs === 'all'))
     }
     return null
   }
 
   /** Whether the budget was sufficient. */
   #spend(value: Json, path: TemplatePath | undefined): boolean {
-    const problem = this.#wanted.budget.spend(value)
+    return this.#isEnough(this.#wanted.budget.spend(value), path)
+  }
+
+  #spendStatic(value: Json): boolean {
+    return this.#isEnough(this.#wanted.budget.spendStatic(value), undefined)
+  }
+
+  #isEnough(problem: ReturnType<Budget['spend']>, path: TemplatePath | undefined): boolean {
     if (problem === 'enough') return true
     this.isFailed = true
     if (problem !== 'reported') this.#wanted.problems.add(path, problem.message)
@@ -201,6 +242,6 @@ export class ValueEvaluation {
   absorb(other: ValueEvaluation): void {
     this.isFailed ||= other.isFailed
     this.isWaiting ||= other.isWaiting
-    for (const [key, need] of other.needs) this.needs.set(key, need)
+    this.#need(other.needs)
   }
 }

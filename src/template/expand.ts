@@ -50,15 +50,16 @@ export function expandTemplate(
   // In order of declaration, so that new ids are the same each time.
   for (const value of expansion.parameters.values()) value.find()
   const nodes = distinct(nameInstances(expansion), problems)
-  const made = new Map(
-    [...nodes].map(([key, instance]) => [
-      key,
-      instance.section.existing
-        ? undefined
-        : makeBody(instance, nothingYet, 'all', { problems, budget: expansion.budget }),
-    ]),
-  )
-  const needs = new Map([...made].map(([key, one]) => [key, one?.run.needs.values() ?? []]))
+  const made = new Map<string, MadeBody | undefined>()
+  const needs = new Map<string, Iterable<Need>>()
+  const shared = { problems, budget: expansion.budget }
+  for (const [key, instance] of nodes) {
+    const one = instance.section.existing
+      ? undefined
+      : makeBody(instance, nothingYet, 'all', shared)
+    made.set(key, one)
+    if (one !== undefined && one.run.needs.size > 0) needs.set(key, one.run.needs.values())
+  }
   const dependencies = dependenciesOf(expansion, nodes, needs)
   const { keys, circles } = inOrder(dependencies)
   for (const circle of circles) {
@@ -113,9 +114,9 @@ function begin(
     parameters,
     variables,
     deployment: deploymentOf(template, given, context),
-    resources: new ResourceIndex([], []),
+    resources: new ResourceIndex(() => [], []),
     isPartial: template.isPartial,
-    notes: { isSecure: false, needs: new Map() },
+    notes: { isSecure: false, needs: undefined },
     evaluating: [],
   }
   for (const [name, value] of bindParameters(expansion, given)) parameters.set(name, value)

@@ -11,7 +11,8 @@ import { EvaluationError } from './scope.ts'
 export interface EvaluationNotes {
   /** A secure value was returned. */
   isSecure: boolean
-  readonly needs: Map<string, Need>
+  /** Undefined while there is none: most expressions need nothing. */
+  needs: Map<string, Need> | undefined
 }
 
 interface ComputedValue {
@@ -63,6 +64,8 @@ export class ReportedError extends EvaluationError {
 
 const failureCharacters = 2_000
 
+const staticSizes = new WeakMap<object, number>()
+
 /** Limits what one template may expand to: a small template can describe a very large plan. */
 export class Budget {
   readonly #most: number
@@ -92,7 +95,22 @@ export class Budget {
 
   /** Takes the size of the value from the budget. Only the first overrun carries a message. */
   spend(value: Json): 'enough' | 'reported' | { readonly message: string } {
-    const size = sizeOf(value, this.#characters + 1)
+    return this.#take(sizeOf(value, this.#characters + 1))
+  }
+
+  /** The same for a value of the template itself, which is counted once for all resources of a loop. */
+  spendStatic(value: Json): 'enough' | 'reported' | { readonly message: string } {
+    if (typeof value !== 'object' || value === null) return this.spend(value)
+    let size = staticSizes.get(value)
+    if (size === undefined) {
+      size = sizeOf(value, this.#most)
+      // Else the count was not finished.
+      if (size <= this.#most) staticSizes.set(value, size)
+    }
+    return this.#take(size)
+  }
+
+  #take(size: number): 'enough' | 'reported' | { readonly message: string } {
     if (size === Number.POSITIVE_INFINITY) {
       return { message: `a value nests at most ${jsonLimits.depth} deep` }
     }

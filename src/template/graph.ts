@@ -14,6 +14,11 @@ export function inOrder(dependencies: ReadonlyMap<string, ReadonlySet<string>>):
   const state = new Map<string, 'open' | 'done'>()
   for (const root of dependencies.keys()) {
     if (state.has(root)) continue
+    if (dependencies.get(root)?.size === 0) {
+      state.set(root, 'done')
+      keys.push(root)
+      continue
+    }
     // A chain can be as long as the list of resources, so the path is a list instead of recursion.
     const way = [{ key: root, rest: restOf(dependencies, root) }]
     state.set(root, 'open')

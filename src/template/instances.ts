@@ -7,6 +7,7 @@ import type { Compiled } from './compile.ts'
 import { type ResourceSection, templateLimits } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { Budget, type Expansion } from './expansion.ts'
+import type { Json } from './plan.ts'
 import { Problems, pathsOnly } from './problems.ts'
 import { type Known, ResourceIndex } from './resource-index.ts'
 import type { TemplatePath } from './template-path.ts'
@@ -52,16 +53,17 @@ export function nameInstances(expansion: Expansion): readonly Instance[] {
   }
   const all = [...made.values()].flat()
   expansion.resources = new ResourceIndex(
-    all.map((known) => ({
-      known,
-      ...(known.section.symbolicName === undefined
-        ? {}
-        : { symbolicName: known.section.symbolicName }),
-      ...(known.loop === undefined || known.section.parent !== undefined
-        ? {}
-        : { loop: known.loop }),
-      otherIds: otherIdsOf(known),
-    })),
+    () =>
+      all.map((known) => ({
+        known,
+        ...(known.section.symbolicName === undefined
+          ? {}
+          : { symbolicName: known.section.symbolicName }),
+        ...(known.loop === undefined || known.section.parent !== undefined
+          ? {}
+          : { loop: known.loop }),
+        otherIds: otherIdsOf(known),
+      })),
     names.loopNames,
     names.broken,
   )
@@ -194,12 +196,18 @@ function textOf(
   what: string,
   { scope, path, problems }: Place,
 ): string | undefined {
+  // Most versions.
+  if (compiled.kind === 'static' && isText(compiled.value)) return compiled.value
   const run = new ValueEvaluation({ problems, budget: new Budget(), needs: 'none' })
   const value = run.of(compiled, scope)
   if (run.isFailed) return undefined
-  if (typeof value === 'string' && value !== '') return value
+  if (isText(value)) return value
   problems.add(path, `${what} has to be a string that is not empty`)
   return undefined
+}
+
+function isText(value: Json): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
 /** The start of the id, without a trailing slash; the tenant's is the empty text. */
@@ -282,7 +290,9 @@ function idOf(base: string, type: string, name: string): string | { readonly mes
   if (names.includes('') || types.includes('')) {
     return { message: 'no segment of a type or a name may be empty' }
   }
-  return `${base}/providers/${namespace}/${types.map((word, at) => `${word}/${names[at]}`).join('/')}`
+  let id = `${base}/providers/${namespace}`
+  for (let at = 0; at < types.length; at++) id += `/${types[at]}/${names[at]}`
+  return id
 }
 
 /** Groups are also named in the form that subscriptionResourceId() returns. */

@@ -12,7 +12,7 @@ import { tryEvaluate } from './try-evaluate.ts'
 export class LoneScope extends ExpressionScope {
   readonly quota = new EvaluationQuota()
   readonly expansion: Parameters<typeof tryEvaluate>[0]['expansion'] = {
-    notes: { isSecure: false, needs: new Map() },
+    notes: { isSecure: false, needs: undefined },
   }
 
   constructor(externalInputs: JsonObject = {}) {

@@ -67,7 +67,7 @@ function withTemplate(
     const made = outerTemplate(template.raw, at, evaluation)
     entries.push(['template', made.template], ['parameters', made.parameters])
     for (const name of Object.keys(made.parameters)) {
-      run.securePaths.add(`properties.parameters.${name}.value`)
+      run.hide(`properties.parameters.${name}.value`)
     }
   } else {
     if (template !== undefined) {

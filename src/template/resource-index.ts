@@ -27,30 +27,48 @@ interface Naming {
   readonly otherIds?: readonly string[]
 }
 
-export class ResourceIndex {
+interface Names {
   /** By symbolic names, loops and ids, which are unique. */
-  readonly #exact = new Map<string, Found>()
+  readonly exact: ReadonlyMap<string, Found>
   /** By names, which several resources may have; the fuller ones are tried first. */
-  readonly #named = [new Map<string, Found>(), new Map<string, Found>()] as const
+  readonly full: ReadonlyMap<string, Found>
+  readonly last: ReadonlyMap<string, Found>
+}
+
+export class ResourceIndex {
+  readonly #resources: () => readonly Naming[]
+  readonly #loopNames: readonly string[]
+  readonly #broken: readonly string[]
+  /** Made when the first name is looked up: in many templates none is. */
+  #names: Names | undefined
 
   /** `loopNames` includes loops that run zero times. `broken`: names of resources that could not be made. */
   constructor(
-    resources: readonly Naming[],
+    resources: () => readonly Naming[],
     loopNames: readonly string[],
     broken: readonly string[] = [],
   ) {
+    this.#resources = resources
+    this.#loopNames = loopNames
+    this.#broken = broken
+  }
+
+  #made(): Names {
+    const [loopNames, broken] = [this.#loopNames, this.#broken]
+    const exact = new Map<string, Found>()
+    const full = new Map<string, Found>()
+    const last = new Map<string, Found>()
     const loops = new Map<string, Known[]>(loopNames.map((name) => [name.toLowerCase(), []]))
-    for (const { known, symbolicName, loop, otherIds = [] } of resources) {
+    for (const { known, symbolicName, loop, otherIds = [] } of this.#resources()) {
       const one = { kind: 'one', one: known } as const
-      for (const id of [known.id, ...otherIds]) add(this.#exact, id, one)
-      const [full, last] = this.#named
+      for (const id of [known.id, ...otherIds]) add(exact, id, one)
       for (const name of fullNames(known)) add(full, name, one)
       add(last, known.name.slice(known.name.lastIndexOf('/') + 1), one)
       for (const name of new Set([symbolicName, loop?.name].map((text) => text?.toLowerCase()))) {
         if (name === undefined) continue
-        if (loop === undefined) this.#exact.set(name, one)
+        if (loop === undefined) exact.set(name, one)
         else {
-          this.#exact.set(`${name}[${loop.index}]`, one)
+          exact.set(`${name}[${loop.index}]`, one)
           const all = loops.get(name) ?? []
           all.push(known)
           loops.set(name, all)
@@ -59,16 +77,18 @@ export class ResourceIndex {
     }
     for (const name of broken) {
       const lower = name.toLowerCase()
-      if (!this.#exact.has(lower)) this.#named[0].set(lower, { kind: 'broken' })
+      if (!exact.has(lower)) full.set(lower, { kind: 'broken' })
     }
-    for (const [name, all] of loops) this.#exact.set(name, { kind: 'loop', all })
+    for (const [name, all] of loops) exact.set(name, { kind: 'loop', all })
+    return { exact, full, last }
   }
 
   /** Names and ids are compared without regard to case. */
   find(target: string): Found | undefined {
     const lower = target.toLowerCase().replace(/(?<=.)\/$/, '')
-    const [full, last] = this.#named
-    return this.#exact.get(lower) ?? full.get(lower) ?? last.get(lower)
+    this.#names ??= this.#made()
+    const { exact, full, last } = this.#names
+    return exact.get(lower) ?? full.get(lower) ?? last.get(lower)
   }
 }
 

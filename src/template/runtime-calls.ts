@@ -53,7 +53,7 @@ function collect(
     collect(argument, scope, all, needs)
   if (!isRuntimeCall(expression)) return
   const done = tryEvaluate(scope, () => evaluate(expression, scope))
-  for (const [key, need] of done.notes.needs) needs.set(key, need)
+  for (const [key, need] of done.notes.needs ?? []) needs.set(key, need)
 }
 
 /** For an `if` whose condition is known, the branch it takes. */

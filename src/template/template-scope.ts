@@ -36,15 +36,17 @@ interface Frame {
   /** Where answers come from, or why none may be asked for: `in the name of a resource`. */
   readonly late: Runtime | string
   /** What evaluations may cost here; else it counts towards the whole expansion. */
-  readonly quota?: EvaluationQuota
+  readonly quota?: EvaluationQuota | undefined
   /** What user functions may make here; else it counts towards the values of the whole expansion. */
-  readonly valuesBudget?: Budget
+  readonly valuesBudget?: Budget | undefined
   /** Why there are no variables, where there are none. */
-  readonly noVariables?: string
+  readonly noVariables?: string | undefined
   /** The resource whose body is made. */
-  readonly target?: Pick<Known, 'id' | 'apiVersion'>
+  readonly target?: Pick<Known, 'id' | 'apiVersion'> | undefined
   /** Inside a user function: its own parameters, and how deep calls are nested. */
-  readonly inside?: { readonly given: ReadonlyMap<string, Given>; readonly depth: number }
+  readonly inside?:
+    | { readonly given: ReadonlyMap<string, Given>; readonly depth: number }
+    | undefined
 }
 
 const callsMax = 32
@@ -80,9 +82,21 @@ export class TemplateScope implements Scope {
     readonly valuesBudget?: Budget
     readonly target?: NonNullable<Frame['target']>
   }): TemplateScope {
-    const { loop, ...rest } = change
-    const loops = loop === undefined ? this.#frame.loops : [loop, ...this.#frame.loops]
-    return new TemplateScope({ ...this.#frame, ...rest, loops })
+    const { loop } = change
+    const frame = this.#frame
+    const { expansion, context, loops, noVariables, inside } = frame
+    // Several times for each resource: members by name are copied faster than a list of them.
+    return new TemplateScope({
+      expansion,
+      context,
+      loops: loop === undefined ? loops : [loop, ...loops],
+      late: change.late ?? frame.late,
+      quota: change.quota ?? frame.quota,
+      valuesBudget: change.valuesBudget ?? frame.valuesBudget,
+      noVariables,
+      target: change.target ?? frame.target,
+      inside,
+    })
   }
 
   parameter(name: string): Json {
@@ -254,14 +268,20 @@ export class TemplateScope implements Scope {
   }
 
   #note(need: Need, runtime: Runtime): void {
-    if (runtime.answer(need.key) === undefined) this.expansion.notes.needs.set(need.key, need)
+    if (runtime.answer(need.key) === undefined) this.#noteNeed(need)
   }
 
   #ask(need: Need, runtime: Runtime): Json {
     const answer = runtime.answer(need.key)
     if (answer !== undefined) return this.#noted(answer)
-    this.expansion.notes.needs.set(need.key, need)
+    this.#noteNeed(need)
     throw unanswered
+  }
+
+  #noteNeed(need: Need): void {
+    const { notes } = this.expansion
+    notes.needs ??= new Map()
+    notes.needs.set(need.key, need)
   }
 
   #noted({ value, secure, open }: Tainted): Json {

@@ -16,7 +16,7 @@ export function tryEvaluate(
 ): EvaluationOutcome {
   const { expansion } = scope
   const outer = expansion.notes
-  const notes: EvaluationNotes = { isSecure: false, needs: new Map() }
+  const notes: EvaluationNotes = { isSecure: false, needs: undefined }
   expansion.notes = notes
   try {
     return { kind: 'value', value: work(), notes }

@@ -18,41 +18,73 @@ export function formatComposite(
   values: readonly Json[],
   quota: EvaluationQuota,
 ): string {
-  const parts: string[] = []
-  let size = 0
-  let at = 0
-  const add = (part: string): void => {
-    size += part.length
-    quota.produce(part.length)
-    parts.push(part)
+  let made = ''
+  for (const one of readFormat(format)) {
+    if (typeof one === 'object' && 'wrong' in one) throw new EvaluationError(one.wrong)
+    const text = typeof one === 'string' ? one : textOfItem(one, values, quota)
+    quota.produce(text.length)
+    made += text
   }
+  quota.produce(made.length)
+  return made
+}
+
+interface Item {
+  readonly index: string
+  readonly wide: number
+  readonly specifier: string
+}
+
+/** Plain text, an item, or why nothing more can be read. */
+type FormatElement = string | Item | { readonly wrong: string }
+
+/** The last formats that were read: a loop uses the same one for each of its resources. */
+const readFormats = new Map<string, readonly FormatElement[]>()
+const formatsMax = 100
+const formatLengthMax = 1_000
+
+function readFormat(format: string): readonly FormatElement[] {
+  const known = readFormats.get(format)
+  if (known !== undefined) return known
+  const read = [...elementsOf(format)]
+  if (format.length <= formatLengthMax) {
+    if (readFormats.size >= formatsMax) readFormats.clear()
+    readFormats.set(format, read)
+  }
+  return read
+}
+
+function* elementsOf(format: string): Generator<FormatElement> {
+  let at = 0
   while (at < format.length) {
     plainPattern.lastIndex = at
     const plain = plainPattern.exec(format)?.[0] ?? ''
-    if (plain !== '') add(plain)
+    if (plain !== '') yield plain
     const next = at + plain.length
-    if (next === format.length) break
+    if (next === format.length) return
     const brace = format[next]
     if (format[next + 1] === brace) {
-      add(brace ?? '')
+      yield brace ?? ''
       at = next + 2
-    } else {
-      if (brace === '}') throw new EvaluationError(`the format has a single '}' at ${next}`)
-      itemPattern.lastIndex = next + 1
-      const found = itemPattern.exec(format)
-      if (found === null) {
-        throw new EvaluationError(`the format has no item like {0} at ${next}`)
-      }
-      add(item(found, values, quota))
-      at = itemPattern.lastIndex
+      continue
     }
+    itemPattern.lastIndex = next + 1
+    const found = brace === '}' ? null : itemPattern.exec(format)
+    if (found === null) {
+      const isSingle = brace === '}'
+      const wrong = isSingle ? "has a single '}'" : 'has no item like {0}'
+      yield { wrong: `the format ${wrong} at ${next}` }
+      return
+    }
+    const [, index = '', width = '0', specifier = ''] = found
+    const plainSpecifier = specifier.replaceAll('{{', '{').replaceAll('}}', '}')
+    yield { index, wide: Number(width), specifier: plainSpecifier }
+    at = itemPattern.lastIndex
   }
-  quota.produce(size)
-  return parts.join('')
 }
 
-function item(
-  [, index, width, specifier]: RegExpExecArray,
+function textOfItem(
+  { index, wide, specifier }: Item,
   values: readonly Json[],
   quota: EvaluationQuota,
 ): string {
@@ -60,10 +92,8 @@ function item(
   if (value === undefined) {
     throw new EvaluationError(`the format asks for {${index}}; there are ${values.length} values`)
   }
-  const plain = specifier?.replaceAll('{{', '{').replaceAll('}}', '}') ?? ''
   const isNumber = typeof value === 'number' || typeof value === 'bigint'
-  const text = isNumber && plain !== '' ? formatNumber(value, plain) : textOf(value, quota)
-  const wide = Number(width ?? 0)
+  const text = isNumber && specifier !== '' ? formatNumber(value, specifier) : textOf(value, quota)
   if (Math.abs(wide) > widthMax) {
     throw new EvaluationError(`the width of an item is at most ${widthMax}`)
   }
