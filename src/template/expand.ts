@@ -6,7 +6,7 @@ import { bindParameters, bindVariables, shownParameters } from './bind.ts'
 import { checkValue } from './check-value.ts'
 import type { CompiledMember } from './compile.ts'
 import { dependenciesOf } from './dependencies.ts'
-import type { OutputSection, ReadTemplate } from './document.ts'
+import type { OutputSection, ReadTemplate, ResourceSection } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { EvaluationQuota } from './evaluation-quota.ts'
 import { Budget, type Expansion, type LazyValue } from './expansion.ts'
@@ -23,6 +23,7 @@ import type {
   Plan,
   PlanNode,
   PlanOutput,
+  Position,
   Runtime,
 } from './plan.ts'
 import { TemplateRefusal } from './plan.ts'
@@ -76,7 +77,7 @@ export function expandTemplate(
       nodes: keys.flatMap((key) => {
         const instance = nodes.get(key)
         if (instance === undefined) return []
-        return [nodeOf(key, instance, [...(dependencies.get(key) ?? [])], made.get(key))]
+        return [nodeOf(key, instance, listed(dependencies.get(key)), made.get(key))]
       }),
       outputs,
       parameters: shownParameters(expansion),
@@ -206,22 +207,37 @@ function nodeOf(
     nested: section.nested !== undefined && !existing,
     ...(early === undefined ? knownLinkOf(instance) : {}),
     dependsOn,
-    position: scope.expansion.document.locate(section.path),
+    position: positionOf(instance),
     needs(runtime) {
       if (early !== undefined) return []
       const { run } = makeBody(instance, runtime, 'certain')
       return run.isWaiting ? unanswered(run.needs, runtime) : []
     },
     evaluate(runtime) {
-      if (early !== undefined)
-        return { body: early, securePaths: [...(made?.run.securePaths ?? [])] }
+      if (early !== undefined) return { body: early, securePaths: listed(made?.run.securePaths) }
       const { body, run, problems } = makeBody(instance, runtime, 'none')
       if (run.isFailed) throw refusalOf(problems, scope.expansion)
       requireAnswers(run)
-      return { body, securePaths: [...run.securePaths] }
+      return { body, securePaths: listed(run.securePaths) }
     },
     ...readinessOf(instance),
   }
+}
+
+/** The same list for all that have none: what is sent to another thread is sent once. */
+const none: readonly string[] = []
+
+function listed(set: ReadonlySet<string> | undefined): readonly string[] {
+  return set === undefined || set.size === 0 ? none : [...set]
+}
+
+const positions = new WeakMap<ResourceSection, Position>()
+
+/** All that one loop makes are at the same place. */
+function positionOf({ section, scope }: Instance): Position {
+  const known = positions.get(section) ?? scope.expansion.document.locate(section.path)
+  positions.set(section, known)
+  return known
 }
 
 function knownLinkOf(instance: Instance): Pick<PlanNode, 'knownLink'> {

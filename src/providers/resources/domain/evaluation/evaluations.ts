@@ -166,19 +166,22 @@ export class Evaluations {
   #lookAhead(
     nodes: readonly PlanNode[],
     answerOf: (node: PlanNode) => NodeAnswer,
-  ): ReadonlyMap<string, NodeAnswer> {
-    const ahead = new Map<string, NodeAnswer>()
+  ): readonly (NodeAnswer | undefined)[] {
+    const ahead: (NodeAnswer | undefined)[] = []
     const latest = this.#ticks() + aheadMilliseconds
     let room = aheadCharactersMax
     for (const node of nodes) {
-      if (node.existing) continue
+      if (node.existing) {
+        ahead.push(undefined)
+        continue
+      }
       if (this.#ticks() > latest) break
       try {
         const answer = answerOf(node)
         // Bodies are JSON.
         room -= answer.kind === 'body' ? sizeOf(answer.body.body, room) : 0
         if (room < 0) break
-        ahead.set(node.key, answer)
+        ahead.push(answer)
       } catch (error) {
         // It is refused when it is asked for itself.
         if (!(error instanceof TemplateRefusal)) throw error

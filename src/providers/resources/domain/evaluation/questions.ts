@@ -85,7 +85,10 @@ interface LinkedTemplate {
 export type NodeAnswer = (
   | { readonly kind: 'needs'; readonly needs: readonly Need[] }
   | { readonly kind: 'body'; readonly body: NodeBody }
-) & { readonly ahead?: ReadonlyMap<string, NodeAnswer> }
+) & {
+  /** In the order of the plan, undefined for an existing one: keys are long texts, and each would be sent again. */
+  readonly ahead?: readonly (NodeAnswer | undefined)[]
+}
 
 export type LateAnswer =
   | NodeAnswer

@@ -62,7 +62,7 @@ test('nodes that are wanted at once share what one answer brings, and a small pl
       await turn()
       const at = 'node' in of ? keys.indexOf(of.node) : -1
       const bodyOf = (key: string) => ({ kind: 'body', body: { body: key, securePaths: [] } })
-      const ahead = new Map(keys.slice(at + 1, at + 21).map((key) => [key, bodyOf(key)]))
+      const ahead = keys.slice(at + 1, at + 21).map(bodyOf)
       return { answer: { ...bodyOf(keys[at] ?? ''), ahead }, thread: {} }
     },
   } as unknown as TemplateThreads

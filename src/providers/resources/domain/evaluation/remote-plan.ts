@@ -77,6 +77,20 @@ export function remotePlan(
     return answered.answer
   }
 
+  function byKey(
+    key: string,
+    answers: readonly (NodeAnswer | undefined)[] = [],
+  ): Map<string, NodeAnswer> {
+    const { nodes } = made.plan
+    const first = nodes.findIndex((node) => node.key === key) + 1
+    const found = new Map<string, NodeAnswer>()
+    for (const [at, answer] of answers.entries()) {
+      const node = nodes[first + at]
+      if (node !== undefined && answer !== undefined) found.set(node.key, answer)
+    }
+    return found
+  }
+
   async function lateNode(key: string, answers: ReadonlyMap<string, Tainted>): Promise<LateAnswer> {
     if (answers.size > 0) return await late({ node: key }, answers)
     const before = given.get(key)
@@ -106,7 +120,7 @@ export function remotePlan(
     fetching = late({ node: key }, answers)
     try {
       const answer = await fetching
-      if ('ahead' in answer) ahead = new Map(answer.ahead)
+      if ('ahead' in answer) ahead = byKey(key, answer.ahead)
       return answer
     } finally {
       fetching = undefined
