@@ -116,7 +116,7 @@ function judge(one: FuzzCase, answer: RawAnswer | undefined): readonly string[] 
   }
   // Messages may contain the product's name and paths in any case. Internal names are in lower case.
   const told = body.replaceAll(/dbforpostgresql/gi, '').replaceAll(/PostgreS(QL|ql)/g, '')
-  return /node:|file:\/\/|\n {4}at |SQLITE|postgres/i.test(told)
+  return /node:\w|file:\/\/|\n {4}at |SQLITE|postgres/i.test(told)
     ? [`shows its inside: ${body.slice(0, 300)}`]
     : []
 }

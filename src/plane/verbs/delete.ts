@@ -47,6 +47,8 @@ export async function runDelete(
   let outcome: Outcome | Unfinished
   let { rightsAsOf } = input
   const others = new GoesAlong(request)
+  // Few hold anything below that takes rights, so they are asked for when one is found.
+  let takesRightsBelow = false
   do {
     await others.prepare()
     outcome = await transactFor(deps, route.compiled, {
@@ -57,7 +59,7 @@ export async function runDelete(
         input,
         prohibitions: await deps.access.prohibitionsFor?.(input.principal),
         may: await askRightsToDelete(deps, route, input.principal),
-        below: await askRightsBelow(deps, route.id, input.principal),
+        below: takesRightsBelow ? await askRightsBelow(deps, route.id, input.principal) : undefined,
         others,
       }),
       inside: deleteInside,
@@ -65,6 +67,7 @@ export async function runDelete(
     if (outcome === 'others') await others.look()
     // The caller's own right may be among what went: what has begun is finished.
     if (outcome === 'more') rightsAsOf = undefined
+    if (outcome === 'rights') takesRightsBelow = true
   } while (typeof outcome === 'string')
   const { reconcile } = route.compiled
   const { isAwaited: waits } = route.compiled.stored.protocol?.answers?.deleted ?? {}
@@ -95,7 +98,7 @@ async function awaitGone(
 interface CheckedDelete extends DeleteRequest {
   readonly prohibitions: Prohibitions | undefined
   readonly may: RightsBefore['may']
-  readonly below: RightsBelow
+  readonly below: RightsBelow | undefined
   readonly others: GoesAlong
 }
 

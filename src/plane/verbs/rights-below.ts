@@ -35,7 +35,7 @@ export async function askRightsBelow(
   return answers
 }
 
-/** Throws 403. False where a right was not asked for yet, since something was written meanwhile. */
+/** Throws 403. False where a right was not asked for yet. */
 export async function areRightsBelowHeld(
   deps: PlaneDependencies,
   tx: Tx,
@@ -43,10 +43,14 @@ export async function areRightsBelowHeld(
     id,
     principal,
     answers,
-  }: { readonly id: ResourceId; readonly principal: Principal; readonly answers: RightsBelow },
+  }: {
+    readonly id: ResourceId
+    readonly principal: Principal
+    readonly answers: RightsBelow | undefined
+  },
 ): Promise<boolean> {
   for await (const right of rightsBelow(deps, tx, id)) {
-    const answer = answers.get(keyOf(right))
+    const answer = answers?.get(keyOf(right))
     if (answer === undefined) return false
     if (answer) continue
     const action = qualify(deps.registry.words, actionOf(right.action))
