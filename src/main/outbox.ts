@@ -66,7 +66,7 @@ const answerBytesMax = 16 * 1024
 
 /** The way to who subscribed: https, or http on this machine, as the policy of what goes out allows. */
 export function openCallOut(outbound: Outbound, timers: Timers): CallOut {
-  return async (address, body, ownerId) => {
+  return async (address, body, owner) => {
     const url = new URL(address)
     if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {
       return { reason: 'https was expected' }
@@ -75,8 +75,8 @@ export function openCallOut(outbound: Outbound, timers: Timers): CallOut {
     const timer = timers.after(callMilliseconds, () => ended.abort())
     try {
       const headers = { 'content-type': body === '' ? 'text/plain' : 'application/json' }
-      const way = outbound.onBehalfOf(ownerId)
-      const answer = await answerOf(way, { url, headers, body, signal: ended.signal })
+      const request = { url, headers, body, signal: ended.signal, owner }
+      const answer = await answerOf(outbound, request)
       return { status: answer.statusCode ?? 0, text: await textOf(answer, answerBytesMax) }
     } catch (error) {
       if (error instanceof TooLarge) return { reason: 'its answer is too long' }

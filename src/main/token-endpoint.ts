@@ -25,8 +25,7 @@ export function openTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint 
         return failed('InvalidAddress', 'its token endpoint is no http or https address', false)
       }
       const isOwn = url.origin === URL.parse(options.publicUrl())?.origin
-      const way = isOwn ? outbound.allowing([url]) : outbound
-      return sent(way.onBehalfOf(owner), url, form)
+      return sent(isOwn ? outbound.allowing([url]) : outbound, { url, form, owner })
     },
   }
 }
@@ -38,8 +37,15 @@ function failed(error: string, message: string, transient: boolean): TokenAnswer
 /** Never throws: every failure becomes an answer. */
 async function sent(
   outbound: Outbound,
-  url: URL,
-  form: Readonly<Record<string, string>>,
+  {
+    url,
+    form,
+    owner,
+  }: {
+    readonly url: URL
+    readonly form: Readonly<Record<string, string>>
+    readonly owner: string
+  },
 ): Promise<TokenAnswer> {
   const signal = AbortSignal.timeout(seconds * 1000)
   try {
@@ -48,7 +54,7 @@ async function sent(
       'content-type': 'application/x-www-form-urlencoded',
       'content-length': String(Buffer.byteLength(body)),
     }
-    const answer = await answerOf(outbound, { url, headers, body, signal })
+    const answer = await answerOf(outbound, { url, headers, body, signal, owner })
     const text = await textOf(answer, bytesMax)
     return read(answer.statusCode ?? 0, text)
   } catch (error) {

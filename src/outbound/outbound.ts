@@ -43,10 +43,6 @@ export interface Outbound {
    * denied.
    */
   allowing(urls: readonly URL[]): Outbound
-  /** The same for an owner, such as a principal or a subscription: TLS handshakes take turns by owner. */
-  onBehalfOf(owner: string): Outbound
-  /** Undefined: whoever has the network of the other side counts as the owner. */
-  readonly owner?: string
   /** Logs a failure of an allowed connection for the operator, and returns the error to throw instead. */
   failed(destination: Destination, cause: unknown): NotReached
 }
@@ -72,11 +68,9 @@ interface OutboundOptions {
   readonly log: Log
   /** Default: the system's. */
   readonly resolve?: Resolve
-  readonly owner?: string
 }
 
-export function openOutbound(options: OutboundOptions): Outbound {
-  const { settings, log, resolve = resolveAll, owner } = options
+export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOptions): Outbound {
   const policy = createPolicy(settings)
   const warn = warnOnce(log)
 
@@ -106,10 +100,8 @@ export function openOutbound(options: OutboundOptions): Outbound {
     failed,
     allowing(urls) {
       const allow = [...settings.allow, ...urls.map(ruleFor)]
-      return openOutbound({ ...options, settings: { ...settings, allow } })
+      return openOutbound({ settings: { ...settings, allow }, log, resolve })
     },
-    onBehalfOf: (owner) => openOutbound({ ...options, owner }),
-    ...(owner === undefined ? {} : { owner }),
     async route(destination) {
       const { scheme, port } = destination
       const host = canonicalHost(destination.host)

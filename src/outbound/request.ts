@@ -12,6 +12,8 @@ interface OutboundRequest {
   /** A request with a body is a POST, one without a GET. */
   readonly body?: string
   readonly signal: AbortSignal
+  /** The id of whom it is for, a principal or a resource group: TLS handshakes take turns by owner. */
+  readonly owner?: string
 }
 
 /** The answer has more bytes than allowed. */
@@ -22,15 +24,13 @@ const connections = new SecureConnections()
 /** Rejects with `NotReached`. */
 export async function answerOf(
   outbound: Outbound,
-  { url, headers, body, signal }: OutboundRequest,
+  { url, headers, body, signal, owner }: OutboundRequest,
 ): Promise<IncomingMessage> {
   const destination = destinationOf(url)
   const { host, port, addresses, lookup } = await outbound.route(destination)
   const isSecure = url.protocol === 'https:'
   const send = isSecure ? requestSecure : requestPlain
-  const { owner } = outbound
-  const of = owner === undefined ? {} : { owner }
-  const target = { host, port, addresses, name: host, isChecked: true, ...of }
+  const target = { host, port, addresses, name: host, isChecked: true, owner }
   const options = {
     method: body === undefined ? 'GET' : 'POST',
     headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },

@@ -21,7 +21,7 @@ export type CallOut = (
   url: string,
   body: string,
   /** The id of the principal for whom it is called. */
-  ownerId: string,
+  owner: string,
 ) => Promise<{ readonly status: number; readonly text: string } | { readonly reason: string }>
 
 interface WebhookDependencies extends AccessDependencies {

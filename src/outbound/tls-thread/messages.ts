@@ -11,7 +11,7 @@ export interface SecureTarget {
   /** False: any certificate does. */
   readonly isChecked: boolean
   /** Whose connection it is, where that is known: handshakes take turns by owner. */
-  readonly owner?: string
+  readonly owner?: string | undefined
 }
 
 /** `read`: more bytes are taken. `end`: none follow. `close`: nobody waits for it any more. */

@@ -6,7 +6,7 @@ import type { PlaneServices } from '#plane/create-plane.ts'
 
 /** Sends requests to token endpoints. It enforces the outbound policy. */
 export interface TokenEndpoint {
-  /** Sends a form by POST for an owner, such as a subscription. Never throws. */
+  /** Sends a form by POST for an owner, the resource group. Never throws. */
   ask(url: string, form: Readonly<Record<string, string>>, owner: string): Promise<TokenAnswer>
 }
 
