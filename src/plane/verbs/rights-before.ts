@@ -62,7 +62,7 @@ export async function askRights(
   if (rights.length > 0) {
     const { may } = outsideContextOf(deps, principal)
     for (const { action, scope } of rights) {
-      answers.set(keyOf(action, scope), await may(action, scope))
+      answers.set(rightKey(action, scope), await may(action, scope))
     }
   }
   return answersOf(compiled, answers)
@@ -73,7 +73,7 @@ function answersOf(
   answers?: ReadonlyMap<string, boolean>,
 ): RightsBefore['may'] {
   return (action, scope) => {
-    const answer = answers?.get(keyOf(action, scope))
+    const answer = answers?.get(rightKey(action, scope))
     if (answer !== undefined) return answer
     throw new Error(
       `${compiled.fullType} asks for ${actionOf(action)} without saying so beforehand`,
@@ -100,10 +100,10 @@ async function askBrought(
   return { brought, compiled, missing, prohibitions }
 }
 
-function outsideContextOf(deps: PlaneDependencies, principal: Principal): Context {
+export function outsideContextOf(deps: PlaneDependencies, principal: Principal): Context {
   return contextOf(deps, { principal, correlationId: '' }, deps.clock.now(), deps.store)
 }
 
-function keyOf(action: string | DataUse, { key }: ResourceId): string {
+export function rightKey(action: string | DataUse, { key }: ResourceId): string {
   return `${JSON.stringify(action).toLowerCase()} ${key}`
 }

@@ -9,9 +9,10 @@ import { qualify } from '#kernel/vendor.ts'
 import type { Tx } from '#stores/store.ts'
 import { actionOf } from '../access.ts'
 import type { RightElsewhere } from '../declare/stored.ts'
-import { contextOf, createReader, type PlaneDependencies } from '../dependencies.ts'
+import { createReader, type PlaneDependencies } from '../dependencies.ts'
 import { authorizationFailed } from '../grant.ts'
 import { freeTurn } from '../next-turn.ts'
+import { outsideContextOf, rightKey } from './rights-before.ts'
 
 /** The answers, by right. */
 export type RightsBelow = ReadonlyMap<string, boolean>
@@ -23,12 +24,12 @@ export async function askRightsBelow(
   principal: Principal,
 ): Promise<RightsBelow> {
   const answers = new Map<string, boolean>()
-  const { may } = contextOf(deps, { principal, correlationId: '' }, deps.clock.now(), deps.store)
-  for await (const right of rightsBelow(deps, deps.store, id)) {
-    const key = keyOf(right)
+  const { may } = outsideContextOf(deps, principal)
+  for await (const { action, scope } of rightsBelow(deps, deps.store, id)) {
+    const key = rightKey(action, scope)
     if (answers.has(key)) continue
     await freeTurn(principal.id)
-    const answer = await may(right.action, right.scope)
+    const answer = await may(action, scope)
     answers.set(key, answer)
     if (!answer) break
   }
@@ -50,7 +51,7 @@ export async function areRightsBelowHeld(
   },
 ): Promise<boolean> {
   for await (const right of rightsBelow(deps, tx, id)) {
-    const answer = answers?.get(keyOf(right))
+    const answer = answers?.get(rightKey(right.action, right.scope))
     if (answer === undefined) return false
     if (answer) continue
     const action = qualify(deps.registry.words, actionOf(right.action))
@@ -71,8 +72,4 @@ async function* rightsBelow(
       if (resource.id.key !== id.key) yield* stored.rightsToDeleteAbove(resource, id)
     }
   }
-}
-
-function keyOf({ action, scope }: RightElsewhere): string {
-  return `${actionOf(action).toLowerCase()} ${scope.key}`
 }
