@@ -103,7 +103,6 @@ export function confirmConsentCode(
         model: {
           ...kept,
           status: 'Connected',
-          confirmedAt: now,
           ...(returned.shown === undefined ? {} : { confirmedFor: returned.shown }),
           tokens,
           logins: model.logins.map((one) => (one.id === used.id ? used : one)),

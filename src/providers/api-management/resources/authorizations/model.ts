@@ -8,9 +8,10 @@ export interface Authorization {
   readonly parameters: Texts
   readonly status: 'Connected' | 'Error'
   readonly error?: { readonly code: string; readonly message: string }
-  /** A consent code was confirmed. */
-  readonly confirmedAt?: number
-  /** For which provider (`shownOf`): the anti-phishing page is not shown any more while it is the same. */
+  /**
+   * For which provider (`shownOf`) a consent code was confirmed: the anti-phishing page is not shown any more while it is the
+   * same.
+   */
   readonly confirmedFor?: string
   readonly tokens?: KeptTokens
   /** A worker is refreshing the tokens until then; others wait. */
