@@ -43,14 +43,14 @@ const readFormats = new Map<string, readonly FormatElement[]>()
 const formatsMax = 100
 const formatLengthMax = 1_000
 
-function readFormat(format: string): readonly FormatElement[] {
+function readFormat(format: string): Iterable<FormatElement> {
+  // Of a long one the quota may end the evaluation before all of it is read.
+  if (format.length > formatLengthMax) return elementsOf(format)
   const known = readFormats.get(format)
   if (known !== undefined) return known
   const read = [...elementsOf(format)]
-  if (format.length <= formatLengthMax) {
-    if (readFormats.size >= formatsMax) readFormats.clear()
-    readFormats.set(format, read)
-  }
+  if (readFormats.size >= formatsMax) readFormats.clear()
+  readFormats.set(format, read)
   return read
 }
 
