@@ -3,7 +3,7 @@
  * a listener for work. Opening and migrating is `open.ts`'s.
  */
 
-import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { backOff } from '#kernel/back-off.ts'
 
@@ -31,6 +31,7 @@ import {
 import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
 import { JoinedGets, tooLarge } from './joined-gets.ts'
+import { JoinedPositions } from './joined-positions.ts'
 import type { Listener } from './listener.ts'
 import { PostgresReads, toNumber } from './reads.ts'
 import { type Answer, type Parameter, PreparedStatements } from './session.ts'
@@ -60,11 +61,9 @@ export class PostgresStore implements Store {
   readonly #options: PostgresStoreOptions
   readonly #reads: PostgresReads
   readonly #joined = new JoinedGets((statement, values) => this.#ask(statement, values))
+  readonly #positions = new JoinedPositions((statement, values) => this.#ask(statement, values))
   readonly #prepared = new PreparedStatements()
   readonly #large = new LargeRows()
-  /** Feeds whose positions are read at the end of this turn, and the promise of the answer. */
-  readonly #positionNames = new Set<string>()
-  #positions: Promise<ReadonlyMap<string, number>> | undefined
   /** Running transactions; closing waits for them. */
   readonly #active = new Set<Promise<unknown>>()
   /** The end of the last transaction of each name that runs alone. */
@@ -159,7 +158,10 @@ export class PostgresStore implements Store {
 
   feed(name: string): Feed {
     return {
-      position: () => this.#position(name),
+      position: async () => {
+        assertOutsideWork(this)
+        return this.#positions.position(name)
+      },
       since: async (position, limit) => {
         const values = [name, position, limit]
         const { rows } = await forEverybody(() => this.#ask(queries.feedSince, values))
@@ -169,27 +171,6 @@ export class PostgresStore implements Store {
         }
       },
     }
-  }
-
-  /**
-   * Requests ask for the same positions again and again, to check that what they have cached is fresh. One statement
-   * serves all that is asked in one turn of the loop. It is sent after the last question, so it is as fresh.
-   */
-  async #position(name: string): Promise<number> {
-    assertOutsideWork(this)
-    this.#positions ??= this.#askPositions()
-    this.#positionNames.add(name)
-    return (await this.#positions).get(name) ?? 0
-  }
-
-  async #askPositions(): Promise<ReadonlyMap<string, number>> {
-    await endOfTurn()
-    const names = [...this.#positionNames]
-    this.#positionNames.clear()
-    this.#positions = undefined
-    const { rows } = await forEverybody(() => this.#ask(queries.feedPositions, [names]))
-    // The columns have these types in the schema.
-    return new Map(rows.map(([name, position]) => [name as string, position as number]))
   }
 
   /** `now` decides what is due, so that a moved clock is obeyed; leases use the database's clock. */
