@@ -10,6 +10,7 @@ import type { Clock } from '#kernel/ports.ts'
 import { assertWords, pendingMigrations, wordSettings } from '../migrate.ts'
 import { type Store, type StoreOptions, StoreUnavailable } from '../store.ts'
 import { translate } from './failure.ts'
+import { createGatheredSocket } from './gathered-socket.ts'
 import { Listener } from './listener.ts'
 import { coreMigrations } from './migrations/core.ts'
 import { type Cells, cellTypes } from './session.ts'
@@ -53,6 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     ...durability,
     // Statements that a transaction sends at once share one round trip.
     pipeline: true,
+    stream: createGatheredSocket,
     max: options.poolSize,
     idleTimeoutMillis: idleMilliseconds,
     query_timeout: options.answerMilliseconds ?? answerMillisecondsDefault,
