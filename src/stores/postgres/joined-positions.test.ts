@@ -5,7 +5,7 @@ import type { Answer } from './session.ts'
 
 const nothing = { changes: 0, columns: [], command: 'SELECT' }
 
-test('positions that are asked for while a statement is under way are read by the next', async () => {
+test('positions wanted while a statement is under way are read by the next', async () => {
   const sent: { readonly names: unknown; answer(outcome: Answer | Error): void }[] = []
   const joined = new JoinedPositions((_, [names]) => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
