@@ -19,7 +19,7 @@ import {
   subscriptionOf,
 } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
-import type { Reads, ResourceRow, Tx } from '#stores/store.ts'
+import type { Lock, Reads, ResourceRow, Tx } from '#stores/store.ts'
 import { allowsWithoutAttributes } from './access.ts'
 import { recordActivity } from './audit.ts'
 import { type CompiledStoredType, isStored } from './compiled-type.ts'
@@ -131,6 +131,22 @@ export async function lockScopes(
     compiled.stored.container?.allowsChildren?.(innermost)
   }
   return innermost
+}
+
+/**
+ * Begins the locks of a write at once, in the order in which `lockScopes`, `lockParent` and the write itself take them.
+ * What is nested takes its own lock after its parent's, and which that is may depend on what is found. True if the
+ * resource's own lock is among them.
+ */
+export function lockAhead(deps: PlaneDependencies, tx: Tx, id: ResourceId): boolean {
+  if (tx.lockAhead === undefined) return false
+  const parent = parentOf(id)
+  const above = [...impliedScopes(id), ...slowAncestors(deps, parent)]
+  const locks = above.map(({ key }): Lock => ({ key, mode: 'share' }))
+  const isNested =
+    (id.segments.at(-1)?.types.length ?? 0) > 1 || parent.segments.at(-1)?.namespace !== undefined
+  tx.lockAhead(isNested ? locks : [...locks, { key: id.key, mode: 'change' }])
+  return !isNested
 }
 
 /** Writes of one plan share scopes and parents; the store returns the same row object until it changes. */

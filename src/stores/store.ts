@@ -113,6 +113,13 @@ export interface Reads {
   listUnique(query: UniqueQuery): Promise<readonly UniqueEntry[]>
 }
 
+export type LockMode = 'change' | 'share'
+
+export interface Lock {
+  readonly key: string
+  readonly mode: LockMode
+}
+
 /**
  * The calls inside a transaction. Work passed to `transact` may await these calls only: no timers, no sockets, no
  * other transaction, no read of the store beside this one (which throws a fault at once). It may run more than once
@@ -123,7 +130,12 @@ export interface Tx extends Reads {
    * Like `get`, and the row cannot change until the transaction ends. `share`: others may read-lock it too, but
    * nobody may change it (for parents of what is written).
    */
-  lock(key: string, mode: 'change' | 'share'): Promise<ResourceRow | undefined>
+  lock(key: string, mode: LockMode): Promise<ResourceRow | undefined>
+  /**
+   * Begins locks that `lock` will be called for, in the order in which it would take them. Where a database server takes
+   * them, all are one way to it; the first `lock` of each of these keys waits for its answer.
+   */
+  lockAhead?(locks: readonly Lock[]): void
   /** Adds a row; `StoreConflict` when the key or the unique key is taken. */
   insert(row: ResourceRow): Promise<void>
   /** Replaces the row if its tag is `etag`; throws `StoreConflict` otherwise. */

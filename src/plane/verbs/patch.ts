@@ -18,7 +18,6 @@ import { notFound } from './not-found.ts'
 import { undeclaredMembers } from './patch-members.ts'
 import { type Desired, withLocation } from './placement.ts'
 import {
-  askWriteGuards,
   checkBody,
   checkEnvelope,
   commitWrite,
@@ -79,7 +78,7 @@ async function patchInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
     requested = patched(write, current)
     requireGrantOnRequested(write, requested)
   }
-  await askWriteGuards(write)
+  await write.guards
   requireWritePreconditions(write, 'PATCH')
   requireDeclared(write, current)
   const desired = withLocation(write, requested ?? patched(write, current))

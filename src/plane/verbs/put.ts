@@ -18,7 +18,6 @@ import { pollUntilFound } from './poll-until-found.ts'
 import { replaceChildren } from './replace-children.ts'
 import { askRightsBefore } from './rights-before.ts'
 import {
-  askWriteGuards,
   type CheckedWrite,
   checkBody,
   checkEnvelope,
@@ -158,7 +157,7 @@ async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
     requested = desiredOf(write, body)
     requireGrantOnRequested(write, requested, body)
   }
-  await askWriteGuards(write)
+  await write.guards
   requireWritePreconditions(write, 'PUT')
   const desired = withLocation(write, requested ?? desiredOf(write, body))
   // Most types bring no children, most resources of a deployment are new: nothing is awaited for what cannot be.

@@ -30,6 +30,7 @@ import { linkOf, type Opening, openOperation, readOperation } from '../operation
 import type { OperationLink, Outcome, RunInput } from '../plane.ts'
 import {
   impliedScopes,
+  lockAhead,
   lockParent,
   lockScopes,
   mayCreateScopes,
@@ -66,6 +67,8 @@ export interface Write extends WriteRequest {
   readonly id: ResourceId
   readonly compiled: CompiledStoredType
   readonly context: InsideContext
+  /** Rejects with the refusal of a guard. Asked behind the locks, without waiting for them: all are one way to a server. */
+  readonly guards: Promise<void>
   readonly initiator: Initiator
   /** The innermost scope of the resource. */
   readonly scope: StoredResource | undefined
@@ -128,12 +131,23 @@ export async function lockForWrite(request: WriteRequest, tx: Tx): Promise<Write
   const initiator = initiatorOf(input)
   const { principal } = input
   const mayCreate = request.mayCreateScopes
+  const context = insideContextOf(deps, input, now, tx)
+  const askGuardsBehind = () => begun(guardsOf({ deps, id, compiled, context }))
+  const early = lockAhead(deps, tx, id) ? askGuardsBehind() : undefined
   const scope = await lockScopes(deps, tx, id, { principal, initiator, now, mayCreate })
   await lockParent(deps, tx, id, mayCreate)
-  const row = await tx.lock(id.key, 'change')
+  const locking = tx.lock(id.key, 'change')
+  // Behind the resource's own lock: a guard that was made before it must be seen.
+  const guards = early ?? askGuardsBehind()
+  const row = await locking
   const current = row === undefined ? undefined : readRow(row, id)
-  const context = insideContextOf(deps, input, now, tx)
-  return { ...request, tx, now, id, compiled, context, initiator, scope, current }
+  return { ...request, tx, now, id, compiled, context, guards, initiator, scope, current }
+}
+
+/** A failure is thrown where the result is waited for. */
+function begun<T>(result: Promise<T>): Promise<T> {
+  result.catch(() => undefined)
+  return result
 }
 
 /**
@@ -167,7 +181,9 @@ function storedAttributes({ deps, compiled, id, current }: Write): Attributes {
   return attributesOf(deps, compiled, { ...currentAsDesired(current), id })
 }
 
-export function askWriteGuards({ deps, id, compiled, context }: Write): Promise<void> {
+type GuardedWrite = Pick<Write, 'deps' | 'id' | 'compiled' | 'context'>
+
+function guardsOf({ deps, id, compiled, context }: GuardedWrite): Promise<void> {
   const { reader, words } = context
   const { type } = compiled.stored
   return askGuards(deps.guards, { id, type, effect: 'write', words, reader })

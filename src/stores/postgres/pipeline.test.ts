@@ -139,10 +139,10 @@ test('nothing is written where BEGIN fails', async (t) => {
   await using at = await place(t)
   if (at === undefined) return
   const { store, other } = at
-  for (const begin of ['alone', 'with a read']) {
+  for (const reads of [0, 1, 3]) {
     const tx = transactionOn(other, 'SELECT 1 / 0')
     const calls = [
-      ...(begin === 'alone' ? [] : [tx.get('/a')]),
+      ...Array.from({ length: reads }, () => tx.get('/a')),
       tx.insert(contractRow('/a')),
       tx.schedule('/a', 1),
     ]
@@ -156,6 +156,36 @@ test('nothing is written where BEGIN fails', async (t) => {
     assert.equal(await store.get('/a'), undefined)
     assert.equal(await store.nextDue(), undefined)
   }
+})
+
+test('locks that are begun ahead are sent at once and in their order, each for the first who asks', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store, other } = at
+  const rows = ['/a', '/b', '/c'].map((key) => contractRow(key))
+  await store.transact(async (tx) => {
+    for (const row of rows) await tx.insert(row)
+  })
+  const sent: string[] = []
+  const tx = transactionOn(other, transactions.begin, sent)
+  const lock = (key: string) => tx.lock(key, 'share')
+  tx.lockAhead(['/a', '/b', '/none'].map((key) => ({ key, mode: 'share' })))
+  const counted = tx.count({ under: '/', limit: 9 })
+  // Nothing is answered yet.
+  assert.deepEqual(sent, ['BEGIN', 'lockForShare', 'lockForShare', 'lockForShare', 'countAll'])
+  assert.deepEqual(
+    [await lock('/b'), await lock('/a'), await lock('/none')],
+    [rows[1], rows[0], undefined],
+  )
+  assert.equal(await counted, 3)
+  assert.equal(sent.length, 5)
+  await tx.update({ ...contractRow('/a'), etag: 'e2' }, 'e1')
+  // Asked for again, it is read again; so is one that is to be locked more strictly.
+  assert.equal((await lock('/a'))?.etag, 'e2')
+  tx.lockAhead([{ key: '/c', mode: 'share' }])
+  assert.deepEqual(await tx.lock('/c', 'change'), rows[2])
+  assert.deepEqual(sent.slice(5), ['update', 'lockForShare', 'lockForShare', 'lockForChange'])
+  await tx.commit()
 })
 
 test('of calls sent at once, all tell the failure of the first', async (t) => {
@@ -183,10 +213,16 @@ test('of calls sent at once, all tell the failure of the first', async (t) => {
 })
 
 /** A transaction of the store on a connection of the test, which may break its beginning. */
-function transactionOn(client: pg.Client, begin: string = transactions.begin): PostgresTransaction {
+function transactionOn(
+  client: pg.Client,
+  begin: string = transactions.begin,
+  sent: string[] = [],
+): PostgresTransaction {
   const connection = {
-    query: (config: { text: string }) =>
-      client.query(config.text === transactions.begin ? { ...config, text: begin } : config),
+    query(config: { text: string; name?: string }) {
+      sent.push(config.name ?? config.text.split(' ')[0] ?? '')
+      return client.query(config.text === transactions.begin ? { ...config, text: begin } : config)
+    },
   }
   // A transaction needs only `query` of its connection.
   return new PostgresTransaction(connection as unknown as PoolClient, {

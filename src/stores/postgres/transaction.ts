@@ -15,6 +15,8 @@ import {
   type EventRow,
   type Exclusive,
   type FeedPositions,
+  type Lock,
+  type LockMode,
   type OperationRow,
   type ResourceRow,
   type SqlRow,
@@ -44,6 +46,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   readonly #client: PoolClient
   readonly #prepared: PreparedStatements
   readonly #follows: (readonly [feed: string, key: string])[] = []
+  /** Locks that were begun and that nobody has waited for yet. */
+  readonly #ahead = new Map<string, { readonly mode: LockMode; readonly row: LockedRow }>()
   readonly #expected: FeedPositions | undefined
   #claims: readonly Claim[] = []
   /** Set when work was scheduled, so that other processes are notified after the commit. */
@@ -52,7 +56,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   #beginning: Promise<unknown> | undefined
   /** The answer to the last call. Answers arrive in order, so all earlier ones are there by then. */
   #last: Promise<unknown>
-  #hasSent = false
+  /** Whether a call waits for the answer to BEGIN, and with it all that follow. */
+  #isHeld = false
   /** The first failed call. It ended the transaction on the server, so all later calls fail. */
   #failure: unknown
   #ended = false
@@ -81,7 +86,22 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     await this.#last
   }
 
-  async lock(key: string, mode: 'change' | 'share'): Promise<ResourceRow | undefined> {
+  lock(key: string, mode: LockMode): Promise<ResourceRow | undefined> {
+    const ahead = this.#ahead.get(key)
+    this.#ahead.delete(key)
+    return ahead?.mode === mode ? ahead.row : this.#lock(key, mode)
+  }
+
+  lockAhead(locks: readonly Lock[]): void {
+    for (const { key, mode } of locks) {
+      const row = this.#lock(key, mode)
+      // A failure is kept, and thrown by the next call.
+      row.catch(() => undefined)
+      this.#ahead.set(key, { mode, row })
+    }
+  }
+
+  async #lock(key: string, mode: LockMode): Promise<ResourceRow | undefined> {
     const statement = mode === 'change' ? changes.lockForChange : changes.lockForShare
     return this.one((await this.#call(statement, [key], { reads: true })).rows)
   }
@@ -238,8 +258,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 
   /**
-   * Sent at once and answered in order. Only a read may be sent together with BEGIN, and only as the first call: if
-   * BEGIN fails, the statement after it still runs, and a write would then take effect by itself.
+   * Sent at once and answered in order. Only reads may be sent together with BEGIN, and only before any other call: if
+   * BEGIN fails, the statements after it still run, and a write would then take effect by itself.
    */
   #call(
     statement: Statement | string,
@@ -250,9 +270,9 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       this.#assertOpen()
       return this.#send(statement, values, uniqueKey)
     }
-    const waits = this.#beginning !== undefined && !(reads && !this.#hasSent)
-    this.#hasSent = true
-    const answer = waits && this.#beginning !== undefined ? this.#beginning.then(call) : call()
+    const isHeld = this.#beginning !== undefined && (this.#isHeld || !reads)
+    this.#isHeld ||= isHeld
+    const answer = isHeld && this.#beginning !== undefined ? this.#beginning.then(call) : call()
     this.#last = answer
     return answer
   }
@@ -276,6 +296,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     throw error
   }
 }
+
+type LockedRow = Promise<ResourceRow | undefined>
 
 /** The unique key of a written row, and whether the call changes nothing. */
 interface CallFacts {
