@@ -105,6 +105,9 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
    */
   const checkedPuts = new WeakMap<object, CheckedPut>()
 
+  /** The last one: the resources of a deployment are mostly of one version. */
+  let lastQuery: { readonly version: string; readonly query: URLSearchParams } | undefined
+
   function checkedBefore({ method, path, version, body }: CallerRequest): CheckedPut | undefined {
     if (method !== 'PUT' || !isJsonObject(body)) return undefined
     const found = checkedPuts.get(body)
@@ -114,9 +117,18 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   function located(request: CallerRequest): Pick<CheckedPut, 'route' | 'query'> {
     const mark = request.path.indexOf('?')
     const path = mark < 0 ? request.path : request.path.slice(0, mark)
-    const query = new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1))
-    query.set('api-version', request.version)
+    const query =
+      mark < 0 ? queryOf(request.version) : new URLSearchParams(request.path.slice(mark + 1))
+    if (mark >= 0) query.set('api-version', request.version)
     return { route: locate(deps.registry, request.method, path, query), query }
+  }
+
+  /** Of a request without any other; nobody changes it. */
+  function queryOf(version: string): URLSearchParams {
+    if (lastQuery?.version === version) return lastQuery.query
+    const query = new URLSearchParams({ 'api-version': version })
+    lastQuery = { version, query }
+    return query
   }
 
   async function ready(

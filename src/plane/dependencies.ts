@@ -60,29 +60,113 @@ const rowsAtOnce = 500
 
 /** Reads as providers see them: resources, not rows. */
 export function createReader(
-  { registry, limits }: Pick<PlaneDependencies, 'registry' | 'limits'>,
+  deps: Pick<PlaneDependencies, 'registry' | 'limits'>,
   reads: Reads | Tx,
 ): Reader {
-  const keyOf = (id: ResourceId | string): string =>
-    typeof id === 'string' ? id.toLowerCase() : id.key
-  const count: Reader['count'] = ({ type, under, limit }) =>
-    reads.count({ type: registry.byName(type).key, under: keyOf(under), limit })
-  const decode = (row: ResourceRow): ReturnType<typeof readRow> => readRow(row)
-  const decodeOne = (row: ResourceRow | undefined) => (row === undefined ? undefined : decode(row))
-  async function* pagesOf({
+  return new ResourceReader(deps, reads)
+}
+
+function keyOf(id: ResourceId | string): string {
+  return typeof id === 'string' ? id.toLowerCase() : id.key
+}
+
+/** Each write has one or two of its own, so it is no object of functions. */
+class ResourceReader implements Reader {
+  readonly #deps: Pick<PlaneDependencies, 'registry' | 'limits'>
+  readonly #reads: Reads | Tx
+
+  constructor(deps: Pick<PlaneDependencies, 'registry' | 'limits'>, reads: Reads | Tx) {
+    this.#deps = deps
+    this.#reads = reads
+  }
+
+  async get(id: ResourceId | string): ReturnType<Reader['get']> {
+    const reads = this.#reads
+    // Inside a write, rows that rules have read must not change until the write is done.
+    if ('lock' in reads) return readOne(await reads.lock(keyOf(id), 'share'))
+    const row = await reads.get(keyOf(id))
+    if (row !== undefined && row.document.length > largeDocument) await freeTurn()
+    return readOne(row)
+  }
+
+  async list(query: Parameters<Reader['list']>[0]): ReturnType<Reader['list']> {
+    const all: ReturnType<typeof readRow>[] = []
+    for await (const rows of this.#pagesOf(query)) for (const row of rows) all.push(readRow(row))
+    return all
+  }
+
+  async *each(query: Parameters<Reader['each']>[0]): AsyncGenerator<ReturnType<typeof readRow>> {
+    for await (const rows of this.#pagesOf(query)) for (const row of rows) yield readRow(row)
+  }
+
+  async page({
+    type,
+    under,
+    after,
+    limit,
+  }: Parameters<Reader['page']>[0]): ReturnType<Reader['page']> {
+    const query = {
+      type: this.#typeKey(type),
+      under: keyOf(under),
+      ...(after === undefined ? {} : { after: after.toLowerCase() }),
+      limit,
+      bytesMax: this.#deps.limits.pageBytesMax,
+    }
+    const rows = await this.#reads.list(query)
+    const last = rows.at(-1)
+    const items = rows.map((row) => readRow(row))
+    if (last === undefined || !isCut(rows, query)) return { items }
+    return { items, next: last.key, ...(rows.length < limit ? { isShort: true } : {}) }
+  }
+
+  async byUniqueKey(
+    query: Parameters<Reader['byUniqueKey']>[0],
+  ): ReturnType<Reader['byUniqueKey']> {
+    return (await this.#reads.listUnique(query)).map(({ uniqueKey, key }) => ({
+      uniqueKey,
+      id: idOfKey(key),
+    }))
+  }
+
+  count({ type, under, limit }: Parameters<Reader['count']>[0]): Promise<number> {
+    return this.#reads.count({ type: this.#typeKey(type), under: keyOf(under), limit })
+  }
+
+  async feedPosition(feed: string): Promise<number | undefined> {
+    return 'lock' in this.#reads ? this.#reads.position(feed) : undefined
+  }
+
+  async hasRoom(query: Parameters<Reader['hasRoom']>[0]): Promise<boolean> {
+    const reads = this.#reads
+    const { type, under, limit } = query
+    // Those at work at once cannot pass a limit that is farther away than they are many.
+    const far = limit - atOnceMax
+    if (far > 0 && (await this.count({ ...query, limit: far })) < far) return true
+    // Sent together: the number is read when the transaction is alone.
+    const alone = 'lock' in reads ? reads.alone(`room ${type} ${keyOf(under)}`) : undefined
+    const [found] = await Promise.all([this.count(query), alone])
+    return found < limit
+  }
+
+  #typeKey(type: string): string {
+    return this.#deps.registry.byName(type).key
+  }
+
+  async *#pagesOf({
     type,
     under,
     after: first,
     limit = Number.POSITIVE_INFINITY,
   }: Parameters<Reader['each']>[0]): AsyncGenerator<readonly ResourceRow[]> {
+    const reads = this.#reads
     let after = first?.toLowerCase()
     for (let left = limit; ; ) {
       const query = {
-        type: registry.byName(type).key,
+        type: this.#typeKey(type),
         under: keyOf(under),
         ...(after === undefined ? {} : { after }),
         limit: Math.min(left, rowsAtOnce),
-        bytesMax: limits.pageBytesMax,
+        bytesMax: this.#deps.limits.pageBytesMax,
       }
       const rows = await reads.list(query)
       yield rows
@@ -93,55 +177,10 @@ export function createReader(
       if (!('lock' in reads)) await nextTurn()
     }
   }
-  return {
-    async get(id) {
-      // Inside a write, rows that rules have read must not change until the write is done.
-      if ('lock' in reads) return decodeOne(await reads.lock(keyOf(id), 'share'))
-      const row = await reads.get(keyOf(id))
-      if (row !== undefined && row.document.length > largeDocument) await freeTurn()
-      return decodeOne(row)
-    },
-    async list(query) {
-      const all: ReturnType<typeof decode>[] = []
-      for await (const rows of pagesOf(query)) all.push(...rows.map(decode))
-      return all
-    },
-    async *each(query) {
-      for await (const rows of pagesOf(query)) for (const row of rows) yield decode(row)
-    },
-    async page({ type, under, after, limit }) {
-      const query = {
-        type: registry.byName(type).key,
-        under: keyOf(under),
-        ...(after === undefined ? {} : { after: after.toLowerCase() }),
-        limit,
-        bytesMax: limits.pageBytesMax,
-      }
-      const rows = await reads.list(query)
-      const last = rows.at(-1)
-      const items = rows.map(decode)
-      if (last === undefined || !isCut(rows, query)) return { items }
-      return { items, next: last.key, ...(rows.length < limit ? { isShort: true } : {}) }
-    },
-    async byUniqueKey(query) {
-      return (await reads.listUnique(query)).map(({ uniqueKey, key }) => ({
-        uniqueKey,
-        id: idOfKey(key),
-      }))
-    },
-    count,
-    feedPosition: async (feed) => ('lock' in reads ? reads.position(feed) : undefined),
-    async hasRoom(query) {
-      const { type, under, limit } = query
-      // Those at work at once cannot pass a limit that is farther away than they are many.
-      const far = limit - atOnceMax
-      if (far > 0 && (await count({ ...query, limit: far })) < far) return true
-      // Sent together: the number is read when the transaction is alone.
-      const alone = 'lock' in reads ? reads.alone(`room ${type} ${keyOf(under)}`) : undefined
-      const [found] = await Promise.all([count(query), alone])
-      return found < limit
-    },
-  }
+}
+
+function readOne(row: ResourceRow | undefined): ReturnType<typeof readRow> | undefined {
+  return row === undefined ? undefined : readRow(row)
 }
 
 /** The name of a type that no provider serves. */

@@ -101,6 +101,8 @@ export class DryRun implements Tx {
 
   async count(query: Omit<ListQuery, 'after'>): Promise<number> {
     if (query.limit <= 0) return 0
+    // Each PUT asks about locks, and hardly any plan has one.
+    if (query.type !== undefined && !this.#types.has(query.type)) return this.#countBeneath(query)
     const own = this.#matching(this.#written.values(), query).length
     const hidden = this.#matching(this.#covered.values(), query).length
     const beneath = await this.#countBeneath({ ...query, limit: query.limit + hidden })

@@ -151,7 +151,8 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
       const here = denialsByScope.get(denial.scopeKey) ?? []
       denialsByScope.set(denial.scopeKey, [...here, denial])
     },
-    deniedAt: (scopeKey) => denialsByScope.get(scopeKey),
+    // The key of a scope may be a text that was made just now: where nothing is denied it need not be hashed.
+    deniedAt: (scopeKey) => (denials.size === 0 ? undefined : denialsByScope.get(scopeKey)),
     get hasDenials() {
       return denials.size > 0
     },
