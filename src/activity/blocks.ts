@@ -68,7 +68,11 @@ export class TermFilter {
   }
 
   addAll(event: Summarized): void {
-    for (const [name, value] of Object.entries(termsOf(event))) this.#addNew(name, value)
+    const terms = termsOf(event)
+    for (const name in terms) {
+      const value = terms[name as TermName]
+      if (value !== undefined) this.#addNew(name, value)
+    }
     this.#addNew('caller', event.principalId)
     this.#addNew('callerName', event.caller.toLowerCase(), 'caller')
   }

@@ -7,6 +7,7 @@ import { ApiError, refuse } from '#kernel/error.ts'
 import type { Preconditions } from '#kernel/etag.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
+import { parentOf } from '#kernel/resource-id.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
 import type { Action } from './declare/action.ts'
@@ -167,6 +168,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
             correlationId,
           )
           const isOpen = route.isOpen === true
+          await expectSibling(rows, route)
           const put = await tried(deps, route, input, rows)
           const { path, version, body } = request
           if (isSentNext && put.checkedBody !== undefined && isJsonObject(body)) {
@@ -180,6 +182,14 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       return results
     },
   }
+}
+
+/** The type of a nested row is that of its path, unless several paths share one row. */
+async function expectSibling(rows: DryRun, route: LocatedRoute): Promise<void> {
+  const { id, scope } = route
+  const isNested = (id.segments.at(-1)?.types.length ?? 0) > 1
+  if (route.kind !== 'put' || !isNested || id !== scope) return
+  await rows.expect(id.key, route.compiled.key, parentOf(id).key)
 }
 
 /** `locate` refuses a PUT to any other kind of type, so this path leads to a stored or a computed one. */

@@ -104,10 +104,12 @@ function compilerOf(allErrors: boolean, isForeign: boolean): Ajv {
 /** Counts elements and properties at all levels, up to `max`. The depth of bodies is bounded. */
 function membersOf(value: unknown, max: number): number {
   if (typeof value !== 'object' || value === null) return 0
-  const members = Object.values(value)
-  let count = members.length
-  for (const member of members) {
+  // Every body is counted, so no list is made of its members. JSON has no inherited ones.
+  let count = 0
+  for (const name in value) {
+    count++
     if (count >= max) return count
+    const member = (value as Readonly<Record<string, unknown>>)[name]
     count += membersOf(member, max - count)
   }
   return count

@@ -74,6 +74,16 @@ export class DryRun implements Tx {
     return this.#read.has(key) ? Promise.resolve(this.#read.get(key)) : this.#fetch(key)
   }
 
+  /**
+   * Of a resource of this type below this parent: where the store has none, its row is not looked for. A plan makes many
+   * siblings, mostly under a new parent.
+   */
+  async expect(key: string, type: string, under: string): Promise<void> {
+    if (this.#read.has(key) || this.#written.has(key)) return
+    const found = await this.#countBeneath({ type, under, limit: 1 })
+    if (found === 0) this.#read.set(key, undefined)
+  }
+
   async #fetch(key: string): Promise<ResourceRow | undefined> {
     const row = await this.#beneath.get(key)
     this.#read.set(key, row)

@@ -50,6 +50,7 @@ function templateProblems(
     }
     declared.add(key)
   }
+  if (placeholders.names.every((name) => declared.has(name.toLowerCase()))) return
   const missing = new Map(placeholders.names.map((name) => [name.toLowerCase(), name]))
   for (const [key, name] of missing) {
     if (declared.has(key)) continue

@@ -42,10 +42,13 @@ export async function evaluateLate<T>(
   late: Late<T>,
   known: (need: Need) => Tainted | undefined | Promise<Tainted | undefined> = () => undefined,
 ): Promise<T> {
+  // Most expressions ask for nothing.
+  const first = await late.late(noAnswers)
+  if ('value' in first) return first.value
   const answers = new Map<string, Tainted>()
   const room = asking.room ?? newAnswerRoom()
   for (let round = 0; round < roundsMax; round++) {
-    const result = await late.late(answers)
+    const result = round === 0 ? first : await late.late(answers)
     if ('value' in result) return result.value
     // One after the other, each in a turn of its own: answers come without one, and together they would hold the server.
     for (const need of result.needs) {
@@ -58,6 +61,8 @@ export async function evaluateLate<T>(
   }
   throw new Error('an expression asks for ever more')
 }
+
+const noAnswers: ReadonlyMap<string, Tainted> = new Map()
 
 function tooLarge(): TemplateRefusal {
   const message = `its expressions ask for resources of more than ${charactersMax} characters`

@@ -197,9 +197,9 @@ function shownParameters(plan: Planned, given: readonly string[]): Deployment['p
 
 function providersOf(plan: Planned): NonNullable<Deployment['providers']> {
   const types = new Map<string, Set<string>>()
-  for (const { type, existing } of plan.nodes) {
+  for (const type of new Set(plan.nodes.flatMap((node) => (node.existing ? [] : node.type)))) {
     const [namespace = '', ...rest] = type.split('/')
-    if (!existing) types.set(namespace, (types.get(namespace) ?? new Set()).add(rest.join('/')))
+    types.set(namespace, (types.get(namespace) ?? new Set()).add(rest.join('/')))
   }
   return [...types].map(([namespace, all]) => ({ namespace, types: [...all] }))
 }
