@@ -175,6 +175,31 @@ test('writes answer as their type declares; a dry run sees the resource and what
   assert.equal((await send('DELETE')).status, 204)
 })
 
+test('below a parent that has none a dry run looks for no sibling, and finds those that are there', async (t) => {
+  const line = defineStored({ ...noteType, type: 'Sample/notes/lines' })
+  await using started = await start([line])
+  const { caller, store } = started
+  for (const name of ['a', 'b']) await caller.call({ ...note(name, name), method: 'PUT', ...by })
+  const lineAt = (of: string, name: string) => {
+    const text = `${of} ${name}`
+    return { ...note('', text), path: `${at(of)}/lines/${name}` }
+  }
+  await caller.call({ ...lineAt('b', 'x'), method: 'PUT', ...by })
+  const asked = t.mock.method(store, 'get')
+  const tried = async (of: string): Promise<unknown> => {
+    asked.mock.resetCalls()
+    const requests = ['x', 'y', 'x'].map((name) => lineAt(of, name))
+    const results = await caller.dryRun(requests, owner, 'c')
+    const rows = new Set(asked.mock.calls.map((call) => call.arguments[0]))
+    return {
+      statuses: results.map((one) => one.kind === 'ok' && one.status),
+      isLookedFor: rows.has(`${at(of)}/lines/x`.toLowerCase()),
+    }
+  }
+  assert.deepEqual(await tried('a'), { statuses: [201, 201, 200], isLookedFor: false })
+  assert.deepEqual(await tried('b'), { statuses: [200, 201, 200], isLookedFor: true })
+})
+
 test('a dry run says what is left alone as it is stored, and not as it left it itself', async () => {
   await using started = await start()
   const { caller } = started
