@@ -97,7 +97,7 @@ const prelude = `SELECT pg_catalog.set_config(name, value, false) FROM (VALUES $
 
 export async function connect(access: ReachableServer, options: SessionOptions): Promise<Session> {
   const opened = await open(access, options)
-  const { client, encrypted } = opened
+  const { client, connection } = opened
   let lost: Error | undefined
   client.on('error', (error) => {
     lost = error
@@ -123,7 +123,7 @@ export async function connect(access: ReachableServer, options: SessionOptions):
   }
   return {
     client,
-    encrypted,
+    encrypted: connection.isEncrypted,
     lost: () => lost,
     rows,
     value: async (text, values = []) => {
@@ -174,7 +174,6 @@ function discard({ client, connection }: Opened): void {
 interface Opened {
   readonly client: Client
   readonly connection: GuardedConnection
-  readonly encrypted: boolean
 }
 
 function destinationOf({ host, port }: ServerAddress) {
@@ -220,22 +219,24 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
   const attempt = (ssl: Exclude<ClientConfig['ssl'], true | undefined>): Opened => {
     const stream = socketOf(route)
     const { host } = address
-    const connection = new GuardedConnection({ host, stream, ssl, budget: access.budget })
+    const { budget } = access
+    const mayBePlain = ssl !== false && address.sslMode === 'prefer'
+    const connection = new GuardedConnection({ host, stream, ssl, mayBePlain, budget })
     // The driver accepts a custom connection; its types leave that out.
     const given: ClientConfig & { connection: GuardedConnection } = { ...config, ssl, connection }
     const client = new pg.Client(given)
     // Registered at once: a server may send something at any moment.
     client.on('error', () => undefined)
-    return { client, connection, encrypted: ssl !== false }
+    return { client, connection }
   }
-  const encrypted = attempt(tlsOptions(address))
+  const first = attempt(tlsOptions(address))
   try {
-    await encrypted.client.connect()
-    return encrypted
+    await first.client.connect()
+    return first
   } catch (error) {
-    discard(encrypted)
-    // The servers' own programs do the same, also where the server's rules allow this user only without TLS.
-    const mayBePlain = refusesTls(error) || codeOf(error) === '28000'
+    discard(first)
+    // Where the server's rules allow this user only without TLS. Its own programs try again too.
+    const mayBePlain = first.connection.isEncrypted && codeOf(error) === '28000'
     if (address.sslMode !== 'prefer' || !mayBePlain) {
       throw translate(unreached(error, access), address)
     }

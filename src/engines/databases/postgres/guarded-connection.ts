@@ -86,21 +86,29 @@ interface GuardedOptions {
   readonly host: string
   readonly stream: Socket
   readonly ssl: object | false
+  /** TLS is preferred, not demanded: with a server that has none, the session goes on without, by the same connection. */
+  readonly mayBePlain: boolean
   readonly budget: LookBudget | undefined
 }
 
 /** Members of the driver's class that its types leave out. */
-type Listening = pg.Connection & { attachListeners(stream: object): void }
+type Listening = pg.Connection & {
+  attachListeners(stream: object): void
+  connect(port: number, host: string): void
+}
 type Config = ConstructorParameters<typeof pg.Connection>[0]
 
 export class GuardedConnection extends pg.Connection {
+  /** Known once the server has answered. */
+  isEncrypted: boolean
+  private readonly mayBePlain: boolean
   private readonly budget: LookBudget | undefined
   private readonly messages = new Messages()
   private readonly order: MessageOrder
   private readonly holder: Holder
   private held = 0
 
-  constructor({ host, stream, ssl, budget }: GuardedOptions) {
+  constructor({ host, stream, ssl, mayBePlain, budget }: GuardedOptions) {
     let handshake: BoundedHandshake | undefined
     const bounded = {
       ...ssl,
@@ -112,8 +120,10 @@ export class GuardedConnection extends pg.Connection {
     }
     super({ stream, ssl: ssl === false ? ssl : bounded, keepAlive: true } as unknown as Config)
     this.budget = budget
+    this.isEncrypted = ssl !== false
+    this.mayBePlain = mayBePlain
     this.once('sslconnect', () => {
-      // TLS by now.
+      if (!this.isEncrypted) return
       const secure = this.stream as TLSSocket
       handshake?.on('error', (error) => secure.destroy(error))
       secure.once('secureConnect', () => handshake?.endHandshake(() => secure.bytesRead))
@@ -133,6 +143,21 @@ export class GuardedConnection extends pg.Connection {
     this.once('end', () => {
       clearTimeout(timer)
       budget.room.giveBack(this.holder)
+    })
+  }
+
+  /** Called by the driver, which would end a connection whose server has no TLS. */
+  connect(port: number, host: string): void {
+    ;(pg.Connection.prototype as Listening).connect.call(this, port, host)
+    if (!this.mayBePlain) return
+    const { stream } = this
+    const [answered] = stream.listeners('data')
+    stream.removeAllListeners('data').once('data', (answer: Buffer) => {
+      if (answer.toString('latin1') !== noTls) return answered?.call(stream, answer)
+      this.isEncrypted = false
+      this.attachListeners(stream)
+      // The driver begins the session at this event.
+      this.emit('sslconnect')
     })
   }
 
@@ -179,6 +204,8 @@ export class GuardedConnection extends pg.Connection {
   }
 }
 
+/** All that a server without TLS answers to the question for it. */
+const noTls = 'N'
 const headerBytes = 5
 /** No value of a server is longer. */
 const messageBytesMax = 2 ** 30

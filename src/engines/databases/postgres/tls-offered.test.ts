@@ -85,3 +85,35 @@ test('one that sends many certificates is refused before they are looked at', as
   assert.match(work.message, /its TLS handshake is larger than 32768 bytes/)
   assert.equal(work.handshakes, 0)
 })
+
+test('with a server that has no TLS, a session that only prefers it goes on by the same connection', async () => {
+  let connections = 0
+  const begun: number[] = []
+  const server = createServer((socket) => {
+    connections++
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      socket.write('N')
+      // The version of the protocol stands behind the length.
+      socket.once('data', (message) => {
+        begun.push(message.readUInt16BE(4))
+        socket.end()
+      })
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const look = (sslMode: SslMode) =>
+    engine.inspect({
+      address: { host: '127.0.0.1', port, user: 'somebody', sslMode },
+      password: 'secret',
+    })
+  try {
+    await assert.rejects(look('prefer'))
+    assert.deepEqual({ connections, begun }, { connections: 1, begun: [3] })
+    await assert.rejects(look('require'), /does not support SSL/)
+    assert.deepEqual({ connections, begun }, { connections: 2, begun: [3] })
+  } finally {
+    server.close()
+  }
+})
