@@ -24,7 +24,7 @@ test('a browser and a console for its areas', (t) => {
 /** More than two pages. */
 const manyTransactions = 120
 
-if (ready) describe('areas of the console', { timeout: 360_000 }, journeys)
+if (ready) describe('areas of the console', { timeout: 600_000 }, journeys)
 
 function journeys(): void {
   let installation: Installation

@@ -22,7 +22,7 @@ test('a browser and a console for a first round', (t) => {
   requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
 })
 
-if (ready) describe('a first round in the console', { timeout: 240_000 }, journey)
+if (ready) describe('a first round in the console', { timeout: 600_000 }, journey)
 
 /** Of areas whose view has another title than the menu. */
 const titles: Readonly<Record<string, string>> = {

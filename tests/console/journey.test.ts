@@ -21,7 +21,7 @@ test('a browser and a console to look at', (t) => {
   requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
 })
 
-if (ready) describe('the console', { timeout: 240_000 }, journeys)
+if (ready) describe('the console', { timeout: 600_000 }, journeys)
 
 function journeys(): void {
   let installation: Installation

@@ -25,7 +25,7 @@ test('a browser and a console to work with', (t) => {
   requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
 })
 
-if (ready) describe('working in the console', { timeout: 240_000 }, journeys)
+if (ready) describe('working in the console', { timeout: 600_000 }, journeys)
 
 function journeys(): void {
   let installation: Installation

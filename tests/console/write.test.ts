@@ -70,7 +70,7 @@ test('a browser and a console to write with', (t) => {
   requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
 })
 
-if (ready) describe('forms from schemas', { timeout: 240_000 }, journeys)
+if (ready) describe('forms from schemas', { timeout: 600_000 }, journeys)
 
 function journeys(): void {
   let installation: Installation

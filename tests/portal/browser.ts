@@ -5,6 +5,7 @@
 
 import { after } from 'node:test'
 import { type Browser as Chromium, chromium, type Page } from 'playwright-core'
+import { noteProcessorSeconds } from '../cost.ts'
 import { findChromium, howToGetChromium } from './find-chromium.ts'
 
 // It may run as root in a container, and must request nothing from outside.
@@ -31,14 +32,33 @@ export interface Browser extends AsyncDisposable {
 
 let started: Promise<Chromium> | undefined
 // Of the file that imports this one.
-after(async () => (await started)?.close())
+after(async () => {
+  const browser = await started
+  if (browser === undefined) return
+  await lookAtPages(browser)
+  for (const seconds of pages.values()) noteProcessorSeconds(seconds)
+  await browser.close()
+})
+
+/** Seconds of a processor by process, but for the browser's own, which is waited for and counted then. */
+const pages = new Map<number, number>()
+
+/** To be called before a page goes with its process. */
+async function lookAtPages(browser: Chromium): Promise<void> {
+  if (!browser.isConnected()) return
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  for (const { id, type, cpuTime } of processInfo) if (type !== 'browser') pages.set(id, cpuTime)
+  await session.detach()
+}
 
 /** Throws if there is none: call `findChromium` first, and skip with `howToGetChromium`. */
 export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error(howToGetChromium)
   started ??= chromium.launch({ executablePath, args: flags, headless: true })
-  const context = await (await started).newContext({
+  const browser = await started
+  const context = await browser.newContext({
     colorScheme: options.dark === true ? 'dark' : 'light',
     viewport: { width: options.width ?? 1100, height: 750 },
   })
@@ -52,7 +72,10 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
   return {
     page,
     complaints,
-    [Symbol.asyncDispose]: () => context.close(),
+    async [Symbol.asyncDispose]() {
+      await lookAtPages(browser)
+      await context.close()
+    },
   }
 }
 

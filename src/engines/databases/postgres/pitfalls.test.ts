@@ -179,7 +179,7 @@ describe('pitfalls', () => {
     },
   )
 
-  pitfall(
+  variant(
     '4: servers away for a moment in the online phase are taken up again',
     async (fixture, engine) => {
       await fixture.make('p4b', [keyed])
@@ -240,7 +240,7 @@ describe('pitfalls', () => {
     assert.equal(only(ended).phase, 'succeeded', only(ended).message)
   })
 
-  pitfall('7: time-outs set on the database and the role stop nothing', async (fixture, engine) => {
+  variant('7: time-outs set on the database and the role stop nothing', async (fixture, engine) => {
     await fixture.make('p7', [
       `CREATE TABLE wide (id int PRIMARY KEY, t text);
        INSERT INTO wide SELECT g, repeat(md5(g::text), 30) FROM generate_series(1, 20000) g`,
@@ -288,7 +288,7 @@ describe('pitfalls', () => {
     },
   )
 
-  pitfall('8: a log kept without bound is warned of', async (fixture, engine) => {
+  variant('8: a log kept without bound is warned of', async (fixture, engine) => {
     await fixture.make('p8', [keyed])
     const report = await engine.validate(
       fixture.spec(['p8'], { mode: 'online' }),
@@ -298,7 +298,7 @@ describe('pitfalls', () => {
     assert.equal(report.state, 'Warning')
   })
 
-  pitfall('9: the target reaches the source at an address of its own', async (fixture, engine) => {
+  variant('9: the target reaches the source at an address of its own', async (fixture, engine) => {
     await fixture.make('p9', [keyed])
     await using proxy = await startProxy(fixture.source.server.port)
     const spec = fixture.spec(['p9'], {
@@ -314,7 +314,7 @@ describe('pitfalls', () => {
     assert.equal(await target.value('SELECT count(*) FROM pg_subscription'), '0')
   })
 
-  pitfall(
+  variant(
     'rows larger than any buffer, and empty ones, pass in bounded memory',
     async (fixture, engine) => {
       await fixture.make('large', [
@@ -343,7 +343,7 @@ describe('pitfalls', () => {
     },
   )
 
-  pitfall('a database in an encoding of one byte comes over unchanged', async (fixture, engine) => {
+  variant('a database in an encoding of one byte comes over unchanged', async (fixture, engine) => {
     for (const side of ['source'] as const) {
       await using server = await fixture.session(side, 'postgres')
       await server.run(
@@ -377,7 +377,7 @@ describe('pitfalls', () => {
     assert.match(await told(places + 1), /Failed[^}]*_workers is 16 and must be at least 17/)
   })
 
-  pitfall('a function of the older extension that needs a search path', async (fixture, engine) => {
+  variant('a function of the older extension that needs a search path', async (fixture, engine) => {
     await fixture.make('places', [
       `CREATE EXTENSION earthdistance CASCADE;
        CREATE TABLE place (id int PRIMARY KEY, lat float8, lon float8);

@@ -71,7 +71,7 @@ describe('a source in use', () => {
     assert.equal(ended.verified?.rows, 3)
   })
 
-  hazard('progress of the indexes is shown while they are built', async (fixture, engine) => {
+  variant('progress of the indexes is shown while they are built', async (fixture, engine) => {
     await fixture.make('indexed', [
       keyed,
       `CREATE FUNCTION slow(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
@@ -337,7 +337,7 @@ describe('a source in use', () => {
     )
   })
 
-  hazard('an open transaction that the slot waits for is named', async (fixture, engine) => {
+  variant('an open transaction that the slot waits for is named', async (fixture, engine) => {
     await fixture.make('waits', [keyed])
     await using writer = await fixture.session('source', 'waits')
     await writer.run("BEGIN; INSERT INTO public.note VALUES (1000, 'open')")
@@ -435,7 +435,7 @@ describe('a source in use', () => {
     }
   })
 
-  hazard(
+  variant(
     'a long reader of the source does not end a cutover that is done',
     async (fixture, engine) => {
       await fixture.make('reader', [keyed, unkeyed])
@@ -483,7 +483,7 @@ describe('a source in use', () => {
     },
   )
 
-  hazard(
+  variant(
     'what the source keeps after a cancel is named, and not waited for',
     async (fixture, engine) => {
       await fixture.make('kept', [keyed, unkeyed])
@@ -518,7 +518,7 @@ describe('a source in use', () => {
     },
   )
 
-  hazard('what is known of large objects comes over', async (fixture, engine) => {
+  variant('what is known of large objects comes over', async (fixture, engine) => {
     for (const side of ['source', 'target'] as const) {
       await using server = await fixture.session(side, 'postgres')
       await server.run('CREATE ROLE lo_keeper; CREATE ROLE lo_reader')
@@ -621,7 +621,7 @@ describe('a source in use', () => {
       assert.deepEqual(await engine.traces(name, spec, fixture.credentials), [])
     })
 
-  hazard(
+  variant(
     'a publication that the target refuses is reported as left out',
     async (fixture, engine) => {
       await fixture.make('unsent', [
@@ -638,29 +638,33 @@ describe('a source in use', () => {
     },
   )
 
-  hazard('a compression that the target was built without is left out', async (fixture, engine) => {
-    await fixture.make('compressed', ['CREATE TABLE note (id int PRIMARY KEY, t text, u text)'])
-    await using source = await fixture.session('source', 'compressed')
-    const isKnown =
-      "SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression'"
-    await using target = await fixture.session('target', 'postgres')
-    // It depends on how the two servers were built.
-    if ((await source.value(isKnown)) !== 'true' || (await target.value(isKnown)) === 'true') return
-    await source.run(
-      "ALTER TABLE public.note ALTER t SET COMPRESSION lz4, ALTER u SET COMPRESSION pglz; INSERT INTO public.note VALUES (1, repeat('long', 5000), 'u')",
-    )
-    const spec = fixture.spec(['compressed'], { mode: 'online' })
-    const report = JSON.stringify((await engine.validate(spec, fixture.credentials)).databases)
-    assert.match(report, /1 columns are compressed by lz4/)
-    await startReplicating(fixture, engine, 'compressed', spec)
-    const ended = await cutOver(fixture, engine, 'compressed')
-    assert.equal(ended.phase, 'succeeded', ended.message)
-    assert.match(ended.message, /Left out: the compression lz4 of 1 columns/)
-    await using moved = await fixture.session('target', 'compressed')
-    assert.equal(await moved.value('SELECT length(t) FROM public.note'), '20000')
-  })
+  variant(
+    'a compression that the target was built without is left out',
+    async (fixture, engine) => {
+      await fixture.make('compressed', ['CREATE TABLE note (id int PRIMARY KEY, t text, u text)'])
+      await using source = await fixture.session('source', 'compressed')
+      const isKnown =
+        "SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression'"
+      await using target = await fixture.session('target', 'postgres')
+      // It depends on how the two servers were built.
+      if ((await source.value(isKnown)) !== 'true' || (await target.value(isKnown)) === 'true')
+        return
+      await source.run(
+        "ALTER TABLE public.note ALTER t SET COMPRESSION lz4, ALTER u SET COMPRESSION pglz; INSERT INTO public.note VALUES (1, repeat('long', 5000), 'u')",
+      )
+      const spec = fixture.spec(['compressed'], { mode: 'online' })
+      const report = JSON.stringify((await engine.validate(spec, fixture.credentials)).databases)
+      assert.match(report, /1 columns are compressed by lz4/)
+      await startReplicating(fixture, engine, 'compressed', spec)
+      const ended = await cutOver(fixture, engine, 'compressed')
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      assert.match(ended.message, /Left out: the compression lz4 of 1 columns/)
+      await using moved = await fixture.session('target', 'compressed')
+      assert.equal(await moved.value('SELECT length(t) FROM public.note'), '20000')
+    },
+  )
 
-  hazard('a comparison sees every column', async (fixture, engine) => {
+  variant('a comparison sees every column', async (fixture, engine) => {
     await fixture.make('compared', [
       'CREATE TABLE note (a int PRIMARY KEY, b int, t text); INSERT INTO note VALUES (1, 1, $$same$$)',
     ])
@@ -673,7 +677,7 @@ describe('a source in use', () => {
     assert.match(ended.message, /note" differs in content/)
   })
 
-  hazard('a source that is a subscriber itself is waited for', async (fixture, engine) => {
+  variant('a source that is a subscriber itself is waited for', async (fixture, engine) => {
     await fixture.make('chained', [keyed])
     await using source = await fixture.session('source', 'chained')
     await source.run(
@@ -722,7 +726,7 @@ describe('a source in use', () => {
     assert.equal(await target.value('SELECT count(*) FROM public.note'), '201')
   })
 
-  hazard('a target that does not apply shuts nobody out', async (fixture, engine) => {
+  variant('a target that does not apply shuts nobody out', async (fixture, engine) => {
     await fixture.make('stuck', [keyed])
     const spec = fixture.spec(['stuck'], { mode: 'online', fence: 'stay' })
     await startReplicating(fixture, engine, 'stuck', spec)
@@ -812,7 +816,7 @@ describe('a source in use', () => {
     )
   })
 
-  hazard(
+  variant(
     'tables without columns, with computed ones, with one called as the row is, with a deferrable key, or under forced row security take changes',
     async (fixture, engine) => {
       await fixture.make('shapes', [
