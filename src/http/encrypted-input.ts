@@ -1,6 +1,7 @@
 /**
  * The socket below a connection of https. What a client sends reaches TLS in slices, some milliseconds of them in a turn of the
  * loop, and addresses take turns: a slice may hold messages without any data, which take a hundred times longer than data.
+ * While TLS reads nothing, because nobody reads what it has, nothing is taken from the socket either.
  */
 
 import type { Socket } from 'node:net'
@@ -9,6 +10,8 @@ import { ticks } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
 
 const sliceBytes = 4096
+/** What may wait for TLS beside one chunk of the socket. */
+const unreadBytesMax = 4 * sliceBytes
 /** What the slices of one turn of the loop may take. */
 const turnMilliseconds = 5
 
@@ -17,15 +20,17 @@ type Done = (error?: Error | null) => void
 export class EncryptedInput extends Duplex {
   readonly #socket: Socket
   readonly #address: string
+  #isTaking = false
 
   constructor(socket: Socket) {
-    super()
+    super({ readableHighWaterMark: unreadBytesMax })
     this.#socket = socket
     this.#address = addressGroupOf(socket.remoteAddress ?? '')
     socket.setNoDelay(true)
     socket.on('data', (chunk: Buffer) => {
       // Until all of it has been taken.
       socket.pause()
+      this.#isTaking = true
       this.#take(chunk)
     })
     socket.once('end', () => this.push(null))
@@ -48,14 +53,17 @@ export class EncryptedInput extends Duplex {
       if (this.destroyed) return
       current = this
       // What listens to this stream takes the slice at once, and does what follows from it.
-      this.push(chunk.subarray(0, sliceBytes))
+      const takesMore = this.push(chunk.subarray(0, sliceBytes))
       current = undefined
-      if (chunk.length > sliceBytes) this.#take(chunk.subarray(sliceBytes))
-      else this.#socket.resume()
+      this.#isTaking = chunk.length > sliceBytes
+      if (this.#isTaking) this.#take(chunk.subarray(sliceBytes))
+      else if (takesMore) this.#socket.resume()
     })
   }
 
-  override _read(): void {}
+  override _read(): void {
+    if (!this.#isTaking) this.#socket.resume()
+  }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
     this.#socket.write(chunk, done)

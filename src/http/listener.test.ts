@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { defaultLimits } from '#kernel/limits.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { until } from '../../tests/until.ts'
@@ -98,6 +99,40 @@ test('what clients of https send is taken a few milliseconds in a turn, and addr
   assert.ok(turns >= slices.length / 2, `${turns} turns`)
   const other = slices.findIndex(({ address }) => address === '127.0.0.2')
   assert.ok(other < 6, `the other address came at place ${other}`)
+})
+
+test('what clients of https send stays with them while nobody reads it, and all of it comes then', async (t) => {
+  const accepted: EncryptedInput[] = []
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    accepted.push(new EncryptedInput(socket))
+  })
+  t.after(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // The address of a server that listens on a port has this shape.
+  const { port } = server.address() as AddressInfo
+  const client = connect(port, '127.0.0.1')
+  t.after(() => client.destroy())
+  await until(() => accepted.length === 1)
+  const [input, socket] = [accepted[0], sockets[0]]
+  assert.ok(input !== undefined && socket !== undefined)
+  t.after(() => input.destroy())
+  let bytes = 0
+  input.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+  })
+  input.pause()
+  const sent = 32 * 1024 * 1024
+  client.end(Buffer.alloc(sent))
+  await until(() => socket.bytesRead > 0)
+  // Without a bound each turn of the loop would take 64 KB.
+  for (let turn = 0; turn < 2 * (sent / 65_536); turn++) await nextTurn()
+  assert.ok(socket.bytesRead <= 256 * 1024, `${socket.bytesRead} bytes were taken`)
+  input.resume()
+  await once(input, 'end')
+  assert.equal(bytes, sent)
 })
 
 test('many new connections are accepted in few turns of the loop', async () => {
