@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type ContainerEngine, EngineError } from '#engines/containers/engine.ts'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
-import { realTimers } from '#plane/testing/start.ts'
-import { base, body, startContainers } from '../../../testing/start.ts'
+import { ask } from '#plane/testing/ask.ts'
+import { nobody, realTimers } from '#plane/testing/start.ts'
+import { until } from '../../../../../../tests/until.ts'
+import { base, body, startContainers, version } from '../../../testing/start.ts'
 
 const path = `${base}/containerGroups/one/containers/web/logs`
 
@@ -17,13 +19,15 @@ function writing(
   engine: ContainerEngine,
   pieces: () => Iterable<string | Uint8Array>,
 ): ContainerEngine {
+  return withLogs(engine, async function* () {
+    for (const piece of pieces()) yield Buffer.from(piece)
+  })
+}
+
+function withLogs(engine: ContainerEngine, logs: () => AsyncIterable<Uint8Array>): ContainerEngine {
   return new Proxy(engine, {
     get(target, name) {
-      if (name === 'logs') {
-        return async function* () {
-          for (const piece of pieces()) yield Buffer.from(piece)
-        }
-      }
+      if (name === 'logs') return logs
       // Methods of the engine, bound to it since it has private members.
       const member: unknown = Reflect.get(target, name)
       return typeof member === 'function' ? member.bind(target) : member
@@ -90,4 +94,46 @@ test('a container that was never made has no log yet', async () => {
     }, 10),
     { status: 409, code: 'ContainerLogNotAvailable' },
   )
+})
+
+test('a principal has two logs read at once, and others do not wait for them', async () => {
+  const opened: PromiseWithResolvers<void>[] = []
+  let most = 0
+  let open = 0
+  const slow = (engine: ContainerEngine): ContainerEngine =>
+    withLogs(engine, async function* () {
+      const ended = Promise.withResolvers<void>()
+      opened.push(ended)
+      most = Math.max(most, ++open)
+      await ended.promise
+      open--
+      yield Buffer.from('line\n')
+    })
+  const folder = mkdtempSync(join(tmpdir(), 'armature-logs-'))
+  try {
+    await using started = await startContainers({
+      reconcile: false,
+      folder,
+      engine: (clock) =>
+        slow(new SimulatedEngine({ folder, installation: 't', clock, timers: realTimers })),
+    })
+    await started.call('PUT', `${base}/containerGroups/one`, body())
+    const own = Array.from({ length: 5 }, () => started.call('GET', path))
+    await until(() => opened.length >= 2)
+    const another = ask(started.plane, 'GET', path, undefined, {
+      as: nobody,
+      version,
+      isUnasked: true,
+    })
+    await until(() => opened.length >= 3)
+    for (let at = 0; at < own.length + 1; at++) {
+      await until(() => opened.length > at)
+      opened[at]?.resolve()
+    }
+    assert.equal((await another).status, 200)
+    for (const { status } of await Promise.all(own)) assert.equal(status, 200)
+    assert.equal(most, 3)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })

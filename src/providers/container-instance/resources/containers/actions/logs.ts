@@ -7,6 +7,7 @@ import Type from 'typebox'
 import type { ContainerEngine, LogOptions } from '#engines/containers/engine.ts'
 import { refuse } from '#kernel/error.ts'
 import { ReceivedBytes } from '#kernel/received-bytes.ts'
+import { createRoom, inRoom, type Room } from '#kernel/room.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { attempt } from '../../../domain/engine-failure.ts'
 import type { ContainerLimits } from '../../../domain/limits.ts'
@@ -21,17 +22,31 @@ export interface LogDependencies {
 /** A log up to this size is answered at once. */
 const heldBytesMax = 256 * 1024
 
+/** Logs of one principal that the engine reads at once. It sends each line by itself, so few of them take all of its processor. */
+const perPrincipalMax = 2
+/** Logs of all principals that are measured at once; the last places are for principals without one. */
+const measuredMax = 8
+const measuredOfNewcomers = 2
+
 export function logsOf({ engine, limits }: LogDependencies): Action<unknown> {
+  const measuring = createRoom({
+    perOwnerMax: perPrincipalMax,
+    sumMax: measuredMax,
+    spare: measuredOfNewcomers,
+  })
+  // No bound for all principals together: a slow reader keeps nobody waiting but itself.
+  const streaming = createRoom({ perOwnerMax: perPrincipalMax, sumMax: Number.POSITIVE_INFINITY })
   return {
     method: 'GET',
     description: 'The output of one container of a group.',
     query: ['tail', 'timestamps'],
     answer: Type.Object({ content: Type.String() }),
-    async run({ id, query, reader }) {
+    async run({ id, query, reader, permission }) {
       const { token, name } = await addressedContainer({ id, reader })
       const options = optionsOf(query, limits)
       const read = () => engine.logs(token, name, options)
-      const tried = await attempt(() => measure(read()))
+      const owner = permission?.principalId ?? ''
+      const tried = await inRoom(measuring, owner, () => attempt(() => measure(read())))
       if (!tried.ok) {
         const reason = tried.failure.message
         throw tried.kind === 'absent'
@@ -46,7 +61,7 @@ export function logsOf({ engine, limits }: LogDependencies): Action<unknown> {
       return {
         status: 200,
         headers: { 'Content-Type': 'application/json; charset=utf-8' },
-        body: asJson(read(), skip, limits.logBytesMax),
+        body: asJson(inPlace(streaming, owner, read), skip, limits.logBytesMax),
       }
     },
   }
@@ -79,6 +94,20 @@ async function measure(
     else held = new ReceivedBytes()
   }
   return { bytes, whole: bytes <= heldBytesMax ? Buffer.from(held.all()) : undefined }
+}
+
+/** A place is taken when the log is first read, and given back at its end or when nobody reads on. */
+async function* inPlace(
+  room: Room,
+  owner: string,
+  read: () => AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  const leave = await room.enter(owner, 1)
+  try {
+    yield* read()
+  } finally {
+    leave()
+  }
 }
 
 /** Yields `{"content":"…"}` piece by piece, without the first `skip` bytes. */
