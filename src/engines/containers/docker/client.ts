@@ -35,6 +35,21 @@ export interface Call {
   readonly signal?: AbortSignal
   /** How long the engine may send nothing. */
   readonly silentSeconds?: number
+  /** What it takes the time of: `question` when left out. */
+  readonly kind?: CallKind
+}
+
+/**
+ * A `question` is answered at once. A `change` takes as long as somebody's program or files want: a stop waits for the program. A
+ * `stream` takes as long as its reader or a registry. Each kind has connections of its own, so questions wait for nobody.
+ */
+type CallKind = 'question' | 'change' | 'stream'
+
+/** Streams are bounded where they are begun: logs by principal, pulls by resource group. */
+const connectionsMax: Readonly<Record<CallKind, number>> = {
+  question: 64,
+  change: 256,
+  stream: Number.POSITIVE_INFINITY,
 }
 
 /** Docker before 29 speaks 1.41, and so does Podman. A newer engine that does not is used in its oldest version. */
@@ -42,20 +57,23 @@ const wantedVersion = 41
 /** Podman 4 and 5 speak it. */
 const libpodPrefix = '/v4.0.0/libpod'
 const silentSecondsDefault = 60
-const connectionsMax = 64
 
 export class DockerClient implements AsyncDisposable {
   readonly target: DockerTarget
-  readonly #agent: http.Agent
+  readonly #agents: Readonly<Record<CallKind, http.Agent>>
   #prefix: Promise<string> | undefined
 
   constructor(target: DockerTarget) {
     this.target = target
-    this.#agent = new http.Agent({ keepAlive: true, maxSockets: connectionsMax })
+    this.#agents = {
+      question: agentFor('question'),
+      change: agentFor('change'),
+      stream: agentFor('stream'),
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#agent.destroy()
+    for (const agent of Object.values(this.#agents)) agent.destroy()
   }
 
   /** The answer's JSON; undefined for an empty answer. Statuses 2xx and 304 are success. */
@@ -79,7 +97,7 @@ export class DockerClient implements AsyncDisposable {
     const request = http.request(
       {
         ...this.#address(),
-        agent: this.#agent,
+        agent: this.#agents[call.kind ?? 'question'],
         method: call.method,
         path: `${prefix}${call.path}${search(call.query)}`,
         headers: { ...contentOf(text, call), ...call.headers },
@@ -165,6 +183,10 @@ export class DockerClient implements AsyncDisposable {
     })
     return this.#prefix
   }
+}
+
+function agentFor(kind: CallKind): http.Agent {
+  return new http.Agent({ keepAlive: true, maxSockets: connectionsMax[kind] })
 }
 
 function contentOf(text: string | undefined, call: Call): Record<string, string | number> {

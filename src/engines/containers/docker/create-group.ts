@@ -75,7 +75,13 @@ export class GroupCreator {
           const body = volumeBody(names, spec, volume)
           const path = '/volumes/create'
           if (body === undefined) return
-          await this.#client.json({ method: 'POST', path, body, doing: 'create a volume' })
+          await this.#client.json({
+            method: 'POST',
+            kind: 'change',
+            path,
+            body,
+            doing: 'create a volume',
+          })
         }),
       ])
       try {
@@ -91,7 +97,7 @@ export class GroupCreator {
     }
     await this.#verifier.sandbox(names, spec, dialect, network)
     const path = `/containers/${sandboxName(names)}/start`
-    await this.#client.json({ method: 'POST', path, doing: 'start the sandbox' })
+    await this.#client.json({ method: 'POST', kind: 'change', path, doing: 'start the sandbox' })
   }
 
   /** Creates a container, or finds that the same one exists. */
@@ -101,7 +107,14 @@ export class GroupCreator {
   ): Promise<void> {
     const doing = `create the container '${name}'`
     try {
-      await this.#client.json({ method: 'POST', api, path: '/containers/create', ...call, doing })
+      await this.#client.json({
+        method: 'POST',
+        kind: 'change',
+        api,
+        path: '/containers/create',
+        ...call,
+        doing,
+      })
     } catch (error) {
       if (!(error instanceof EngineError) || error.kind !== 'busy') throw error
       // The name is taken: by our own earlier call, or by something else.
@@ -115,6 +128,7 @@ export class GroupCreator {
     if (upload === undefined) return
     await this.#client.json({
       method: 'PUT',
+      kind: 'change',
       path: `/containers/${sandboxName(names)}/archive`,
       query: { path: `${volumesFolder}/${volume.name}` },
       upload,
@@ -148,6 +162,7 @@ export class GroupCreator {
     }
     await this.#client.json({
       method: 'POST',
+      kind: 'change',
       path: '/images/create',
       // The tag is part of `repo`: Podman 4.3 ignores `tag` at an import.
       query: { fromSrc: '-', repo: pauseImage, changes: 'ENTRYPOINT ["/pause"]' },

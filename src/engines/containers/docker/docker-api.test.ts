@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { until } from '../../../../tests/until.ts'
 import { DockerEngine } from './docker-engine.ts'
 
 type Answer = readonly [status: number, body: string, headers?: http.OutgoingHttpHeaders]
@@ -206,4 +207,41 @@ test('an engine that is not there, or talks nonsense, is unavailable', async () 
     for await (const _ of engine.events(new AbortController().signal));
   })()
   await assert.rejects(work, { kind: 'unavailable' })
+})
+
+test('programs that take no signal keep no other caller from the engine', async () => {
+  const labels = (group: string) => ({ 'armature.installation': 'one', 'armature.group': group })
+  const held: http.ServerResponse[] = []
+  const server = http.createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://engine')
+    if (url.pathname.endsWith('/stop')) {
+      held.push(response)
+      return
+    }
+    const group = /armature\.group=(\w+)/.exec(url.searchParams.get('filters') ?? '')?.[1]
+    const containers = Array.from({ length: group === undefined ? 0 : 40 }, (_, at) => ({
+      Id: `${group}${at}`,
+      State: 'running',
+      Labels: { ...labels(group ?? ''), 'armature.part': `c${at}` },
+    }))
+    const version = { Version: '29.0', MinAPIVersion: '1.44', Arch: 'amd64' }
+    response.end(JSON.stringify(url.pathname === '/version' ? version : containers))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens on TCP has such an address.
+  const { port } = server.address() as AddressInfo
+  try {
+    await using engine = new DockerEngine({
+      target: { kind: 'tcp', host: '127.0.0.1', port },
+      installation: 'one',
+    })
+    const stopped = ['a', 'b'].map((group) => engine.stop(group, 10))
+    await until(() => held.length === 80, 10)
+    assert.deepEqual(await engine.images(), [])
+    for (const response of held) response.end()
+    await Promise.all(stopped)
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
 })

@@ -4,6 +4,7 @@
  * names and labels on the engine are all there is, so any process may carry on where another died.
  */
 
+import { createRoom, inRoom } from '#kernel/room.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { checkCommand, checkSpec } from '../check-spec.ts'
 import {
@@ -63,12 +64,19 @@ interface DockerEngineOptions {
 /** How long the engine may take to kill, in addition to a stop's own grace. */
 const killSeconds = 30
 
+/**
+ * Containers that are being stopped at once: of a group, of all, and of these for groups of which none is. Whoever stops many groups
+ * whose programs take no signal waits for themselves.
+ */
+const stops = { perOwnerMax: 60, sumMax: 180, spare: 60 }
+
 export class DockerEngine implements ContainerEngine {
   readonly #client: DockerClient
   readonly #options: DockerEngineOptions
   readonly #verifier: Verifier
   readonly #maker: GroupCreator
   readonly #executions: Executions
+  readonly #stops = createRoom(stops)
   #dialect: Promise<Dialect> | undefined
   #described: { readonly engine: string; readonly description: EngineDescription } | undefined
 
@@ -196,12 +204,14 @@ export class DockerEngine implements ContainerEngine {
     const stopped = parts.filter((each) => textAt(each, 'State') !== 'created')
     await Promise.all(
       stopped.map((each) =>
-        this.#unlessAbsent(
-          this.#post(
-            `/containers/${textAt(each, 'Id')}/stop`,
-            { t: String(graceSeconds) },
-            'stop a container',
-            graceSeconds + killSeconds,
+        inRoom(this.#stops, group, () =>
+          this.#unlessAbsent(
+            this.#post(
+              `/containers/${textAt(each, 'Id')}/stop`,
+              { t: String(graceSeconds) },
+              'stop a container',
+              graceSeconds + killSeconds,
+            ),
           ),
         ),
       ),
@@ -388,7 +398,7 @@ export class DockerEngine implements ContainerEngine {
     doing: string,
     silentSeconds = 60,
   ): Promise<void> {
-    await this.#client.json({ method: 'POST', path, query, doing, silentSeconds })
+    await this.#client.json({ method: 'POST', kind: 'change', path, query, doing, silentSeconds })
   }
 
   /** A missing container needs no stop and has no state. */

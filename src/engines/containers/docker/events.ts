@@ -25,6 +25,7 @@ export async function* readEvents(
   const doing = 'follow the events'
   try {
     const response = await client.stream({
+      kind: 'stream',
       method: 'GET',
       path: '/events',
       query: {

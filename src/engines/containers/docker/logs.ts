@@ -12,6 +12,7 @@ export async function* readLogs(
 ): AsyncIterable<Uint8Array> {
   const doing = 'read the log'
   const response = await client.stream({
+    kind: 'stream',
     method: 'GET',
     path: `/containers/${container}/logs`,
     query: {

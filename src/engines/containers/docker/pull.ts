@@ -23,6 +23,7 @@ export async function pullImage(
   const problem = imageProblem(image)
   if (problem !== undefined) throw new EngineError('refused', `${doing}: ${problem}`)
   const response = await client.stream({
+    kind: 'stream',
     method: 'POST',
     path: '/images/create',
     query: { fromImage: withTag(image) },

@@ -45,7 +45,13 @@ async function removeContainers(client: DockerClient, containers: readonly Json[
 async function killed(client: DockerClient, path: string): Promise<void> {
   try {
     const query = { t: '0' }
-    await client.json({ method: 'POST', path: `${path}/stop`, query, doing: 'kill a container' })
+    await client.json({
+      method: 'POST',
+      kind: 'change',
+      path: `${path}/stop`,
+      query,
+      doing: 'kill a container',
+    })
   } catch (error) {
     // It is gone or does not run; the removal that follows reports what is really wrong.
     if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
@@ -58,7 +64,13 @@ async function gone(
   query: Readonly<Record<string, string>>,
 ): Promise<void> {
   try {
-    await client.json({ method: 'DELETE', path, query, doing: 'remove from the engine' })
+    await client.json({
+      method: 'DELETE',
+      kind: 'change',
+      path,
+      query,
+      doing: 'remove from the engine',
+    })
   } catch (error) {
     // Absent is the goal; busy is tried again in the next round.
     if (error instanceof EngineError && (error.kind === 'absent' || error.kind === 'busy')) return
