@@ -14,6 +14,7 @@ import { noAttributes, type Prohibitions } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { isLongRunning } from '../compiled-type.ts'
+import type { RightElsewhere } from '../declare/stored.ts'
 import { insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { requireGrant } from '../grant.ts'
@@ -29,12 +30,13 @@ import { pollUntilFound } from './poll-until-found.ts'
 import {
   onReconciled,
   type RemovalProgress,
+  removalCharactersMax,
   removeBelow,
   removeRow,
   requireNothingForbidden,
 } from './remove-below.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
-import { areRightsBelowHeld, askRightsBelow, type RightsBelow } from './rights-below.ts'
+import { missingRightBelow, rightBelowMissing } from './rights-below.ts'
 
 export async function runDelete(
   deps: PlaneDependencies,
@@ -47,27 +49,25 @@ export async function runDelete(
   let outcome: Outcome | Unfinished
   let { rightsAsOf } = input
   const others = new GoesAlong(request)
-  // Few hold anything below that takes rights, so they are asked for when one is found.
-  let takesRightsBelow = false
   do {
     await others.prepare()
     outcome = await transactFor(deps, route.compiled, {
       input: { ...input, rightsAsOf },
       // Not inside: the answer may need another connection, and requests holding all of them may wait for this row.
-      open: async (input) => ({
-        ...request,
-        input,
-        prohibitions: await deps.access.prohibitionsFor?.(input.principal),
-        may: await askRightsToDelete(deps, route, input.principal),
-        below: takesRightsBelow ? await askRightsBelow(deps, route.id, input.principal) : undefined,
-        others,
-      }),
+      open: async (input) => {
+        const { principal } = input
+        const [prohibitions, may, missingBelow] = await Promise.all([
+          deps.access.prohibitionsFor?.(principal),
+          askRightsToDelete(deps, route, principal),
+          missingRightBelow(deps, route.id, principal),
+        ])
+        return { ...request, input, prohibitions, may, missingBelow, others }
+      },
       inside: deleteInside,
     })
     if (outcome === 'others') await others.look()
     // The caller's own right may be among what went: what has begun is finished.
     if (outcome === 'more') rightsAsOf = undefined
-    if (outcome === 'rights') takesRightsBelow = true
   } while (typeof outcome === 'string')
   const { reconcile } = route.compiled
   const { isAwaited: waits } = route.compiled.stored.protocol?.answers?.deleted ?? {}
@@ -98,12 +98,12 @@ async function awaitGone(
 interface CheckedDelete extends DeleteRequest {
   readonly prohibitions: Prohibitions | undefined
   readonly may: RightsBefore['may']
-  readonly below: RightsBelow | undefined
+  readonly missingBelow: RightElsewhere | undefined
   readonly others: GoesAlong
 }
 
 async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | Unfinished> {
-  const { deps, route, input, prohibitions, may, below, others } = request
+  const { deps, route, input, prohibitions, may, missingBelow, others } = request
   const { compiled, id, shape } = route
   const { stored, reconcile } = compiled
   const now = deps.clock.now()
@@ -143,7 +143,7 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | U
   await stored.deleteRules?.({ ...context, resource: current })
   const { principal } = input
   await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
-  if (!(await areRightsBelowHeld(deps, tx, { id, principal, answers: below }))) return 'rights'
+  if (missingBelow !== undefined) throw rightBelowMissing(deps, missingBelow, principal)
   const ordered = reconcile?.background?.endInstead?.(current)
   if (ordered !== undefined) return endInstead(request, tx, current, ordered)
   const opening = {
@@ -160,7 +160,9 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | U
   if (!isLongRunning(compiled) && reconcile?.background?.leavesSomething?.(current) !== true) {
     const unfinished = await others.remove(tx, { ...context, resource: current }, prohibitions)
     if (unfinished !== undefined) return unfinished
-    const { remaining } = await removeBelow(deps, tx, { id, initiator, onReconciled })
+    const charactersMax = removalCharactersMax
+    const below = { id, initiator, onReconciled, charactersMax }
+    const { remaining } = await removeBelow(deps, tx, below)
     if (remaining > 0) return 'more'
     await removeRow(tx, compiled, row)
     if (reconcile !== undefined) await tx.unschedule(row.key)
@@ -256,7 +258,7 @@ async function markDeleting(
 }
 
 /**
- * Removes up to a bounded number of resources below a scope in deletion. Those with a reconciler are marked and
+ * Removes up to a bounded number of resources below a scope in deletion, in as many transactions as their documents are large. Those with a reconciler are marked and
  * scheduled, and stay until their engines have removed everything. Does nothing for any other scope: it may have been
  * created again under the same name while a slow worker was on its way.
  */
@@ -265,12 +267,33 @@ export async function emptyScope(
   id: ResourceId,
   initiator: Initiator,
 ): Promise<RemovalProgress> {
-  const progress = await deps.store.transact(async (tx) => {
+  let removed = 0
+  let remaining = 0
+  let after: string | undefined
+  do {
+    const progress = await emptyPart(deps, id, { initiator, after })
+    after = progress.cutAt
+    removed += progress.removed
+    // What follows is counted when it is looked at.
+    remaining += after === undefined ? progress.remaining : progress.remaining - 1
+  } while (after !== undefined)
+  deps.wake()
+  return { removed, remaining }
+}
+
+async function emptyPart(
+  deps: PlaneDependencies,
+  id: ResourceId,
+  { initiator, after }: { readonly initiator: Initiator; readonly after: string | undefined },
+): Promise<RemovalProgress> {
+  return deps.store.transact(async (tx) => {
     const scope = await tx.lock(id.key, 'share')
     if (scope === undefined || !readRow(scope).deleting) return { removed: 0, remaining: 0 }
     return removeBelow(deps, tx, {
       id,
       initiator,
+      after,
+      charactersMax: removalCharactersMax,
       async onReconciled(row) {
         const compiled = deps.registry.byKey(row.type)
         const current = readRow(row)
@@ -288,6 +311,4 @@ export async function emptyScope(
       },
     })
   })
-  deps.wake()
-  return progress
 }

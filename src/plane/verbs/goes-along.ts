@@ -19,6 +19,7 @@ import { freeTurn } from '../next-turn.ts'
 import type { RunInput } from '../plane.ts'
 import {
   onReconciled,
+  removalCharactersMax,
   removalsMax,
   removeBelow,
   removeRow,
@@ -32,10 +33,10 @@ export interface DeleteRequest {
 }
 
 /**
- * What the request was for is still there: there is `more` than one transaction removes, `others` go along, which were
- * not looked at yet, or `rights` are needed that were not checked yet.
+ * What the request was for is still there: there is `more` than one transaction removes, or `others` go along, which were
+ * not looked at yet.
  */
-export type Unfinished = 'more' | 'others' | 'rights'
+export type Unfinished = 'more' | 'others'
 
 /** Found for one transaction. */
 const foundMax = 100
@@ -127,6 +128,7 @@ export class GoesAlong {
         id: found.id,
         initiator,
         onReconciled,
+        charactersMax: removalCharactersMax,
       })
       if (remaining > 0) {
         done--

@@ -156,7 +156,7 @@ async function askRightsBelow(
   const refusals = new Map<string, Error | undefined>()
   let left = rowsMax
   for (const id of ids) {
-    for await (const { type } of rowsBelow(deps, deps.store, id.key, left + 1)) {
+    for await (const { type } of rowsBelow(deps, deps.store, id.key, { limit: left + 1 })) {
       left--
       const key = `${id.key} ${type}`
       const compiled = deps.registry.byKey(type)
@@ -253,7 +253,8 @@ async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise
   if ((await tx.get(target.key)) !== undefined)
     throw refuse.ResourceMoveConflict({ id: target.text })
   const rows: Place[] = []
-  for await (const { key, type } of rowsBelow(deps, tx, id.key, left + 1)) rows.push({ key, type })
+  for await (const { key, type } of rowsBelow(deps, tx, id.key, { limit: left + 1 }))
+    rows.push({ key, type })
   if (rows.length > left) throw refuse.ResourceMoveTooLarge({ id: id.text, limit: rowsMax })
   requireRightsBelow(deps, moving, rows)
   const { type } = compiled.stored

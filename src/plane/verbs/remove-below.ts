@@ -19,6 +19,8 @@ import { prohibitedError } from '../grant.ts'
 
 /** Rows removed in one transaction at most. */
 export const removalsMax = 200
+/** Characters of the rows that one transaction reads to remove them: whoever else writes may wait for it. */
+export const removalCharactersMax = 4 * 1024 * 1024
 
 export async function removeRow(
   tx: Tx,
@@ -62,6 +64,8 @@ export interface RemovalProgress {
   readonly removed: number
   /** The number of resources left, counted up to a bound; 0 only when nothing is left. */
   readonly remaining: number
+  /** The last key that was looked at, where those before had too many characters to go on in this transaction. */
+  readonly cutAt?: string
 }
 
 interface RemovalBelow {
@@ -69,6 +73,10 @@ interface RemovalBelow {
   readonly initiator: Initiator
   /** The most that may be removed. */
   readonly max?: number
+  /** The transaction ends with the row that reaches this. */
+  readonly charactersMax?: number
+  /** Only rows after this key. */
+  readonly after?: string | undefined
   /** Called for each resource that its reconciler has to remove; it is not removed here. */
   onReconciled(row: ResourceRow): Promise<void> | void
 }
@@ -76,14 +84,21 @@ interface RemovalBelow {
 export async function removeBelow(
   deps: PlaneDependencies,
   tx: Tx,
-  { id, initiator, max = removalsMax, onReconciled }: RemovalBelow,
+  { id, initiator, max = removalsMax, charactersMax, after, onReconciled }: RemovalBelow,
 ): Promise<RemovalProgress> {
   let seen = 0
   let removed = 0
+  let left = charactersMax ?? Number.POSITIVE_INFINITY
+  let last = ''
+  let first = after
   do {
     // Two rows more: one tells whether that is all, one is the scope itself.
-    for await (const { key } of rowsBelow(deps, tx, id.key, max - seen + 2)) {
+    const query = { limit: max - seen + 2, after: first }
+    for await (const { key, document } of rowsBelow(deps, tx, id.key, query)) {
+      if (left <= 0) return { removed, remaining: seen - removed + 1, cutAt: last }
       if (key === id.key || ++seen > max) continue
+      left -= document.length
+      last = key
       const row = await tx.lock(key, 'change')
       if (row === undefined) continue
       const compiled = deps.registry.byKey(row.type)
@@ -102,6 +117,7 @@ export async function removeBelow(
       })
       removed++
     }
+    first = undefined
     // A child may have been created below a row before that row was locked. Once more is enough: nothing can be
     // created below a removed row.
   } while (seen === removed && (await holdsAny(tx, id.key)))
@@ -130,9 +146,12 @@ export async function* rowsBelow(
   { limits }: PlaneDependencies,
   reads: Reads,
   under: string,
-  limit = Number.POSITIVE_INFINITY,
+  {
+    limit = Number.POSITIVE_INFINITY,
+    after: first,
+  }: { readonly limit?: number; readonly after?: string | undefined } = {},
 ): AsyncGenerator<ResourceRow> {
-  let after: string | undefined
+  let after = first
   for (let left = limit; left > 0; ) {
     const query = {
       under,

@@ -1,0 +1,70 @@
+/** A scope with large stacks below: others write while it is deleted, so no transaction reads all of it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStore } from '#plane/testing/start.ts'
+import type { Store, Tx } from '#stores/store.ts'
+import { until } from '../../../../../tests/until.ts'
+import { group, startDeployments, templateFor } from '../../testing/start.ts'
+
+const version = { version: '2024-03-01' }
+const groups = { version: '2021-04-01' }
+const megabyte = 1024 * 1024
+
+/** Counts the characters of all rows that one transaction reads. */
+function measured(inner: Store): { readonly store: Store; most: number } {
+  const result = { store: inner, most: 0 }
+  const counting = (tx: Tx): Tx => {
+    let read = 0
+    const add = (rows: readonly ({ readonly document: string } | undefined)[]): void => {
+      for (const row of rows) read += row?.document.length ?? 0
+      result.most = Math.max(result.most, read)
+    }
+    const list: Tx['list'] = async (query) => {
+      const rows = await tx.list(query)
+      add(rows)
+      return rows
+    }
+    const lock: Tx['lock'] = async (key, mode) => {
+      const row = await tx.lock(key, mode)
+      add([row])
+      return row
+    }
+    return withMethods(tx, { list, lock })
+  }
+  const transact: Store['transact'] = (work, mode) =>
+    inner.transact((tx) => work(counting(tx)), mode)
+  result.store = withMethods(inner, { transact })
+  return result
+}
+
+function withMethods<T extends object>(inner: T, own: Partial<T>): T {
+  return new Proxy(inner, {
+    get(target, name) {
+      const member: unknown = Reflect.get(own, name) ?? Reflect.get(target, name)
+      // Stores have private members, so their methods are bound to them.
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}
+
+test('a scope with large stacks below is deleted in transactions that read a few megabytes each', async () => {
+  await using inner = await memoryStore()
+  const reads = measured(inner)
+  await using t = await startDeployments({ store: reads.store })
+  const template = templateFor([], { metadata: { note: 'x'.repeat(megabyte) } })
+  const properties = {
+    template,
+    actionOnUnmanage: { resources: 'detach', resourceGroups: 'detach' },
+    denySettings: { mode: 'none' },
+  }
+  for (let at = 0; at < 12; at++) {
+    const path = `${group}/providers/Vendor.Resources/deploymentStacks/s${at}`
+    await t.call('PUT', path, { properties }, version)
+  }
+  await t.plane.reconciler.idle()
+  reads.most = 0
+  assert.equal((await t.call('DELETE', group, undefined, groups)).status, 202)
+  await until(async () => (await t.plane.reader.get(group)) === undefined)
+  assert.ok(reads.most < 12 * megabyte, `${reads.most} characters in one transaction`)
+})
