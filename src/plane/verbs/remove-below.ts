@@ -20,7 +20,7 @@ import { prohibitedError } from '../grant.ts'
 /** Rows removed in one transaction at most. */
 export const removalsMax = 200
 /** Characters of the rows that one transaction reads to remove them: whoever else writes may wait for it. */
-export const removalCharactersMax = 4 * 1024 * 1024
+export const removalCharactersMax = 2 * 1024 * 1024
 
 export async function removeRow(
   tx: Tx,

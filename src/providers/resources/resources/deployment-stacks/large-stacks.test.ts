@@ -66,5 +66,5 @@ test('a scope with large stacks below is deleted in transactions that read a few
   reads.most = 0
   assert.equal((await t.call('DELETE', group, undefined, groups)).status, 202)
   await until(async () => (await t.plane.reader.get(group)) === undefined)
-  assert.ok(reads.most < 12 * megabyte, `${reads.most} characters in one transaction`)
+  assert.ok(reads.most < 8 * megabyte, `${reads.most} characters in one transaction`)
 })
