@@ -28,6 +28,8 @@ import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
 import { type DeleteRequest, GoesAlong, type Unfinished } from './goes-along.ts'
 import { pollUntilFound } from './poll-until-found.ts'
 import {
+  type ForbiddenBelow,
+  findForbidden,
   onReconciled,
   type RemovalProgress,
   removalCharactersMax,
@@ -61,7 +63,8 @@ export async function runDelete(
           askRightsToDelete(deps, route, principal),
           missingRightBelow(deps, route.id, principal),
         ])
-        return { ...request, input, prohibitions, may, missingBelow, others }
+        const forbidden = await findForbidden(deps, { id: route.id, principal, prohibitions })
+        return { ...request, input, prohibitions, may, missingBelow, forbidden, others }
       },
       inside: deleteInside,
     })
@@ -99,11 +102,12 @@ interface CheckedDelete extends DeleteRequest {
   readonly prohibitions: Prohibitions | undefined
   readonly may: RightsBefore['may']
   readonly missingBelow: RightElsewhere | undefined
+  readonly forbidden: ForbiddenBelow
   readonly others: GoesAlong
 }
 
 async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | Unfinished> {
-  const { deps, route, input, prohibitions, may, missingBelow, others } = request
+  const { deps, route, input, prohibitions, may, missingBelow, forbidden, others } = request
   const { compiled, id, shape } = route
   const { stored, reconcile } = compiled
   const now = deps.clock.now()
@@ -142,7 +146,8 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | U
   await askGuards(deps.guards, { id, type: stored.type, effect: 'delete', words, reader })
   await stored.deleteRules?.({ ...context, resource: current })
   const { principal } = input
-  await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
+  if (forbidden.refusal !== undefined) throw forbidden.refusal
+  if (!forbidden.isLarge) await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
   if (missingBelow !== undefined) throw rightBelowMissing(deps, missingBelow, principal)
   const ordered = reconcile?.background?.endInstead?.(current)
   if (ordered !== undefined) return endInstead(request, tx, current, ordered)

@@ -4,7 +4,7 @@
  */
 
 import type { Initiator } from '#activity/record.ts'
-import { refuse } from '#kernel/error.ts'
+import { type ApiError, refuse } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
@@ -16,6 +16,7 @@ import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
 import { idOfKey, type PlaneDependencies } from '../dependencies.ts'
 import { readRow } from '../document.ts'
 import { prohibitedError } from '../grant.ts'
+import { freeTurn } from '../next-turn.ts'
 
 /** Rows removed in one transaction at most. */
 export const removalsMax = 200
@@ -31,29 +32,59 @@ export async function removeRow(
   await appendToFeed(tx, compiled, row.key)
 }
 
+interface Below {
+  readonly id: ResourceId
+  readonly principal: Principal
+  readonly prohibitions: Prohibitions | undefined
+}
+
 /** Deny assignments must not forbid the caller what is removed along with it. Costs nothing where there are none. */
 export async function requireNothingForbidden(
   deps: PlaneDependencies,
   reads: Reads,
-  {
-    id,
-    principal,
-    prohibitions,
-  }: {
-    readonly id: ResourceId
-    readonly principal: Principal
-    readonly prohibitions: Prohibitions | undefined
-  },
+  { id, principal, prohibitions }: Below,
 ): Promise<void> {
   if (prohibitions === undefined) return
   for await (const row of rowsBelow(deps, reads, id.key)) {
-    const action = deps.registry.byKey(row.type)?.permissions.delete
-    const scope = idOfKey(row.id)
-    const found = action === undefined ? undefined : prohibitions.find({ action, scope })
-    if (action !== undefined && found !== undefined) {
-      throw prohibitedError({ action, scope }, principal, found)
-    }
+    const refusal = refusalOf(deps, row, { principal, prohibitions })
+    if (refusal !== undefined) throw refusal
   }
+}
+
+/** What was found before a transaction. */
+export interface ForbiddenBelow {
+  readonly refusal: ApiError | undefined
+  /** It is more than a transaction should read once more. Whoever denies something meanwhile changes rights. */
+  readonly isLarge: boolean
+}
+
+/** The same before a transaction, in turns of the loop. */
+export async function findForbidden(
+  deps: PlaneDependencies,
+  { id, principal, prohibitions }: Below,
+): Promise<ForbiddenBelow> {
+  let characters = 0
+  if (prohibitions === undefined) return { refusal: undefined, isLarge: false }
+  for await (const row of rowsBelow(deps, deps.store, id.key)) {
+    characters += row.document.length
+    const isLarge = characters > removalCharactersMax
+    const refusal = refusalOf(deps, row, { principal, prohibitions })
+    if (refusal !== undefined) return { refusal, isLarge }
+    await freeTurn(principal.id)
+  }
+  return { refusal: undefined, isLarge: characters > removalCharactersMax }
+}
+
+function refusalOf(
+  deps: PlaneDependencies,
+  row: ResourceRow,
+  { principal, prohibitions }: Pick<Below, 'principal'> & { readonly prohibitions: Prohibitions },
+): ApiError | undefined {
+  const action = deps.registry.byKey(row.type)?.permissions.delete
+  const scope = idOfKey(row.id)
+  const found = action === undefined ? undefined : prohibitions.find({ action, scope })
+  if (action === undefined || found === undefined) return undefined
+  return prohibitedError({ action, scope }, principal, found)
 }
 
 export function onReconciled(below: ResourceRow): never {

@@ -5,7 +5,13 @@ import { test } from 'node:test'
 import { memoryStore } from '#plane/testing/start.ts'
 import type { Store, Tx } from '#stores/store.ts'
 import { until } from '../../../../../tests/until.ts'
-import { group, startDeployments, templateFor } from '../../testing/start.ts'
+import {
+  group,
+  type Started,
+  startDeployments,
+  subscription,
+  templateFor,
+} from '../../testing/start.ts'
 
 const version = { version: '2024-03-01' }
 const groups = { version: '2021-04-01' }
@@ -49,9 +55,29 @@ function withMethods<T extends object>(inner: T, own: Partial<T>): T {
 }
 
 test('a scope with large stacks below is deleted in transactions that read a few megabytes each', async () => {
+  await readsLittle()
+})
+
+test('so is one by whoever is denied something elsewhere', async () => {
+  await readsLittle(async (t) => {
+    const other = `${subscription}/resourceGroups/other`
+    await t.call('PUT', other, { location: 'local' }, groups)
+    const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01', name: 'v' }
+    const properties = {
+      template: templateFor([{ ...vault, location: 'local' }]),
+      actionOnUnmanage: { resources: 'detach', resourceGroups: 'detach' },
+      denySettings: { mode: 'denyDelete' },
+    }
+    const path = `${other}/providers/Vendor.Resources/deploymentStacks/deny`
+    await t.call('PUT', path, { properties }, version)
+  })
+})
+
+async function readsLittle(prepare: (t: Started) => Promise<void> = async () => {}): Promise<void> {
   await using inner = await memoryStore()
   const reads = measured(inner)
   await using t = await startDeployments({ store: reads.store })
+  await prepare(t)
   const template = templateFor([], { metadata: { note: 'x'.repeat(megabyte) } })
   const properties = {
     template,
@@ -67,4 +93,4 @@ test('a scope with large stacks below is deleted in transactions that read a few
   assert.equal((await t.call('DELETE', group, undefined, groups)).status, 202)
   await until(async () => (await t.plane.reader.get(group)) === undefined)
   assert.ok(reads.most < 8 * megabyte, `${reads.most} characters in one transaction`)
-})
+}
