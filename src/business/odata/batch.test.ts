@@ -144,6 +144,20 @@ test('multipart: a change set with a reference, then a read', async () => {
   assert.equal(undone.answer.body?.match(/HTTP\/1\.1 400/g)?.length, 1)
 })
 
+test('a batch holds no batch, however its address is spelled: each would have a budget of its own', async () => {
+  const inner = { method: 'POST', headers: json, body: { requests: [] } }
+  const spellings = ['$batch', '$batch/', '%24batch', '%24%62atch/', '/api/v2.0/%24batch?x=1']
+  for (const url of spellings) {
+    for (const atomicityGroup of [undefined, 'g']) {
+      const { fake, answer } = await send(requests({ ...inner, url, atomicityGroup }), json)
+      assert.deepEqual(fake.stayed, [], url)
+      const [{ status, body }] = JSON.parse(answer.body ?? '').responses
+      assert.equal(status, 400, url)
+      assert.match(body.error.message, /cannot hold a batch/)
+    }
+  }
+})
+
 test('what is no batch is refused, whatever it is', async () => {
   const many = Array.from({ length: 101 }, () => ({ url: 'a' }))
   await assert.rejects(send(requests(...many), json), ApiError)

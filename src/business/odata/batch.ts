@@ -7,6 +7,7 @@ import { refuse as commonRefuse } from '#kernel/error.ts'
 import type { SqlReads, SqlTx } from '#stores/store.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } from '../message.ts'
+import { isBatchPath } from './address.ts'
 import {
   type BatchPart,
   boundaryOf,
@@ -213,7 +214,7 @@ class BatchRun {
     }
     const question = address.indexOf('?')
     const path = question < 0 ? address : address.slice(0, question)
-    if (/^\$batch\/?$/.test(path)) {
+    if (isBatchPath(path)) {
       return refused(400, 'BadRequest_InvalidOperation', 'A batch cannot hold a batch.')
     }
     const ifMatch = part.headers['if-match']
