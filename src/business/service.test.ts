@@ -329,6 +329,13 @@ for (const dialect of dialects) {
         (await call('POST', 'companies', { as: seller, body: { name: 'Mine' } })).status,
         403,
       )
+      const head = randomUUID()
+      const body = { principalId: head, role: 'full' }
+      assert.equal((await call('POST', `${company}/accessRights`, { body })).status, 201)
+      for (const address of ['companies', `${company}/companies`]) {
+        const made = await call('POST', address, { as: head, body: { name: 'Mine' } })
+        assert.equal(made.status, 403, address)
+      }
       const seen = await call('GET', 'companies', { as: randomUUID() })
       assert.deepEqual(seen.json['value'], [])
     })

@@ -254,13 +254,15 @@ async function prepare(
     authorize(rights, id, entity, true)
     return rights
   }
-  const early = isOfCompany || isCreate ? await permitted(companyId) : undefined
+  // Companies themselves are made in no company, though the address may name one.
+  const within = isOfCompany ? companyId : undefined
+  const early = isOfCompany || isCreate ? await permitted(within) : undefined
   const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
   const resolved = knownPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
   const rights = early ?? (await permitted(resolved.id))
   const context: WriteContext = {
     ...writing,
-    companyId: companyId ?? resolved.id ?? '',
+    companyId: within ?? resolved.id ?? '',
     version: parsed.version,
     now: deps.clock.now(),
     principalId: caller.principal.id,
