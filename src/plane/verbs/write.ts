@@ -176,9 +176,9 @@ export function requireGrantOnRequested(write: Write, requested: Desired, body?:
   }))
 }
 
-function storedAttributes({ deps, compiled, id, current }: Write): Attributes {
+function storedAttributes({ deps, compiled, current }: Write): Attributes {
   if (current === undefined) return noAttributes
-  return attributesOf(deps, compiled, { ...currentAsDesired(current), id })
+  return attributesOf(deps, compiled, { ...currentAsDesired(current), id: current.id })
 }
 
 type GuardedWrite = Pick<Write, 'deps' | 'id' | 'compiled' | 'context'>

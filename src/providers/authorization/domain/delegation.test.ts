@@ -142,6 +142,21 @@ describe('a delegate', () => {
     assert.equal((await t.call('PUT', at(group), toTeam(), as)).status, 201)
   })
 
+  test('passes no condition on a name by another spelling of it', async () => {
+    const name = '5eed0000-0000-4000-8000-00000000abcd'
+    const other = `@Resource[Vendor.Resources/resources:name] StringNotEquals '${name}'`
+    const { t } = await withDelegate({ condition: other, conditionVersion: '2.0' })
+    await using _ = t
+    const path = `${group}/${authorization}/roleAssignments/`
+    await t.call('PUT', `${path}${name}`, toTeam())
+    for (const spelled of [name, name.toUpperCase()]) {
+      const changed = toTeam({ description: spelled })
+      await refused(t.call('PUT', `${path}${spelled}`, changed, as), 'AuthorizationFailed', 403)
+      const removed = t.call('DELETE', `${path}${spelled}`, undefined, as)
+      await refused(removed, 'AuthorizationFailed', 403)
+    }
+  })
+
   test('is unbound by another assignment that has no condition', async () => {
     const { t } = await withDelegate()
     await using _ = t

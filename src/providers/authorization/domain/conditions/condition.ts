@@ -5,7 +5,7 @@
 
 import { type ActionMatcher, compileActionPattern } from '#kernel/action.ts'
 import type { Attributes, AttributeValue } from '#plane/access.ts'
-import type { AttributeNode, ConditionNode, OperandNode, Source } from './nodes.ts'
+import type { AttributeNode, ComparisonNode, ConditionNode, OperandNode, Source } from './nodes.ts'
 import { normalize, operatorOf, prefixes, type Scalar } from './operators.ts'
 
 export type Truth = boolean | undefined
@@ -75,8 +75,8 @@ function all(parts: readonly Condition[], decisive: boolean): Condition {
 /** `undefined`: there is no such attribute. */
 type Read = (facts: ConditionFacts) => readonly Scalar[] | undefined | 'unknown'
 
-function comparison(node: Extract<ConditionNode, { kind: 'comparison' }>): Condition {
-  const operator = operatorOf(node.operator)
+function comparison(node: ComparisonNode): Condition {
+  const operator = operatorFor(node)
   const { holds } = operator
   const left = operand(node.left, (value) => normalize(operator, value))
   const right = operand(node.right, (value) => normalize(operator, value))
@@ -91,6 +91,16 @@ function comparison(node: Extract<ConditionNode, { kind: 'comparison' }>): Condi
     if (l.length !== 1 || r.length !== 1 || one === undefined || other === undefined) return false
     return holds(one, other)
   }
+}
+
+/** Names and types of resources are parts of their ids: whoever sends an address chooses the case of its letters. */
+const partOfId = /(?<!\/tags):(?:name|type)$/
+
+function operatorFor({ operator: name, left, right }: ComparisonNode) {
+  const operator = operatorOf(name)
+  const isOfId = (node: OperandNode): boolean =>
+    node.kind === 'attribute' && partOfId.test(node.key)
+  return isOfId(left) || isOfId(right) ? { ...operator, ignoreCase: true } : operator
 }
 
 /** The values of an operand in the operator's form; one of another type makes all of them missing. */

@@ -23,6 +23,9 @@ const facts: ConditionFacts = {
     ['vendor.x/things/tags:env', 'Dev'],
     ['vendor.x/things/tags:Env<$key_case_sensitive$>', 'Dev'],
     ['vendor.x/things:size', 7],
+    ['vendor.x/things:name', 'PROD'],
+    ['vendor.x/things:type', 'Vendor.X/THINGS'],
+    ['vendor.x/things/tags:name', 'PROD'],
   ]),
 }
 
@@ -69,6 +72,12 @@ const table: readonly (readonly [text: string, expected: boolean])[] = [
   // A value of another type matches nothing.
   ["@Resource[Vendor.X/things:size] StringEquals '7'", false],
   ['@Resource[Vendor.X/things:size] NumericGreaterThanEquals 7', true],
+  // Names and types are compared as ids are, in any case. A tag that is called so is not.
+  ["@Resource[Vendor.X/things:name] StringNotEquals 'prod'", false],
+  ["'prod' StringEquals @Resource[Vendor.X/things:Name]", true],
+  ["@Resource[Vendor.X/things:name] ForAnyOfAnyValues:StringLike {'Pro*'}", true],
+  ["@Resource[Vendor.X/things:type] StringNotEquals 'Vendor.X/things'", false],
+  ["@Resource[Vendor.X/things/tags:name] StringNotEquals 'prod'", true],
   // Tags.
   ["@Resource[Vendor.X/things/tags:ENV] StringEquals 'Dev'", true],
   ["@Resource[Vendor.X/things/tags:Env<$key_case_sensitive$>] StringEquals 'Dev'", true],
