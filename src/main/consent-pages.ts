@@ -22,6 +22,8 @@ const callback = `${consentPrefix}/callback`
 const end = `${consentPrefix}/done`
 const cookie = 'armature-consent'
 const bodyBytesMax = 4096
+/** As `flow.ts` makes them: a letter and 32 bytes. */
+const consentCodeForm = /^c[\w-]{43}$/
 
 interface ConsentPagesOptions {
   readonly flow: ConsentFlow
@@ -56,7 +58,7 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
     return pageOf(options, step, '')
   }
   if (url.pathname === end && request.method === 'GET') {
-    return endPage(url.searchParams.get('consentCode')?.slice(0, 1024))
+    return endPage(url.searchParams.get('consentCode') ?? '')
   }
   if (url.pathname.startsWith(loginPrefix)) {
     const link = url.pathname.slice(loginPrefix.length)
@@ -136,8 +138,10 @@ function askPage(prompt: ConsentPrompt, action: string): Page {
   })
 }
 
-function endPage(consentCode: string | undefined): Page {
-  if (consentCode === undefined) return stopPage('Nobody consented: there is no consent code.', 400)
+/** Shows nothing but a code: the address may be anybody's, and what stands here seems to be said by this installation. */
+function endPage(consentCode: string): Page {
+  if (!consentCodeForm.test(consentCode))
+    return stopPage('Nobody consented: there is no consent code.', 400)
   return renderPage({
     title: 'You have consented',
     content: html`<h1>You have consented</h1>

@@ -286,6 +286,8 @@ test('a state of another browser, one replayed and one made up are refused', asy
   const shown = await mine.open(`/consent/done?consentCode=${consentCode}`)
   assert.ok(shown.status === 200 && shown.body.includes(`<code>${consentCode}</code>`))
   assert.equal((await mine.open('/consent/done?error=access_denied')).status, 400)
+  // Words of anybody who sends a link would look like those of the installation.
+  assert.equal((await mine.open('/consent/done?consentCode=Call+555+0100')).status, 400)
   const made = await mine.open('/consent/callback?state=abc&code=x')
   assert.equal(made.status, 400)
   assert.equal((await confirm(path, consentCode)).status, 200)
