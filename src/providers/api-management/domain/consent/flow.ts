@@ -233,8 +233,10 @@ async function exchange(
 
 /** A different text means that a person would be shown, or sent to, something else. */
 function shownOf(provider: AuthorizationProvider): string {
+  const { displayName, redirectUrl } = provider
   const { authorization } = endpointsOf(provider)
-  return hashOf(JSON.stringify([provider.displayName, authorization, receiverOf(provider)]))
+  const sent = [receiverOf(provider), scopeOf(provider), redirectUrl]
+  return hashOf(JSON.stringify([displayName, authorization, ...sent]))
 }
 
 async function providerOf(
