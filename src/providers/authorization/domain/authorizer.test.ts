@@ -117,6 +117,25 @@ test('a revoked assignment, role or membership counts at the next question', asy
   rows.remove(group)
 })
 
+test('what is remembered of a parent holds for a child until something is assigned to the child', async () => {
+  const { rows, authorizer, grant } = setUp()
+  const rack = `${sub}/resourceGroups/g/providers/Vendor.Sample/racks/s`
+  const reads = (scope: string) => authorizer.allows(ask('Vendor.Sample/racks/slots/read', scope))
+  assert.equal(await reads(`${rack}/slots/one`), false)
+  const own = grant(`${rack}/slots/two`, reader)
+  assert.equal(await reads(`${rack}/slots/one`), false)
+  assert.equal(await reads(`${rack}/slots/two`), true)
+  assert.equal(await reads(`${rack}/slots/two/pages/1`), true)
+  assert.equal(await reads(rack), false)
+  rows.remove(own)
+  assert.equal(await reads(`${rack}/slots/two`), false)
+  assert.equal(await reads(`${rack}/slots/two/pages/1`), false)
+  const above = grant(rack, reader)
+  assert.equal(await reads(`${rack}/slots/three`), true)
+  rows.remove(above)
+  assert.equal(await reads(`${rack}/slots/three`), false)
+})
+
 test('groups a token vouches for count for that token alone', async () => {
   const { authorizer, grant } = setUp()
   grant(sub, reader, team)

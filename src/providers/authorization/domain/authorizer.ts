@@ -5,7 +5,7 @@
  */
 
 import type { Directory, Principal, PrincipalAttributes } from '#kernel/principal.ts'
-import { type ResourceId, scopeKeys } from '#kernel/resource-id.ts'
+import { parentOf, type ResourceId, scopeKeys } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import {
   type Access,
@@ -134,22 +134,21 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   }
 
   function judge(request: AccessRequest, standing: Standing, mayRemember: boolean): Verdict {
-    const { principal, scope } = request
+    const { principal } = request
     const grants = loader.loaded()
+    const scope = mayRemember ? decidingScope(request.scope, grants) : request.scope
+    const action = rememberedAs(request)
+    const remembered = mayRemember ? decisions.get(principal.id, action, scope.key) : undefined
+    if (remembered !== undefined) return remembered
     const lower = request.action.toLowerCase()
     const principalIds = idsOf(principal, standing)
     const narrowly = selfGrants.concerns(lower)
-    const question: DecisionRequest = {
-      action: lower,
-      scopeKeys: keysOf(scope),
-      principalIds,
-      principal: standing.attributes,
-      narrowly,
-    }
+    const by = { principalIds, principal: standing.attributes }
+    const question: DecisionRequest = { ...by, action: lower, scopeKeys: keysOf(scope), narrowly }
     const touchesOwn = (facts: RequestFacts): boolean =>
       narrowly && selfGrants.isOne(lower, facts, principalIds, grants)
     const verdict = verdictOn(question, grants, { touchesOwn, dataActions: request.dataActions })
-    if (mayRemember) decisions.set(principal.id, rememberedAs(request), scope.key, verdict)
+    if (mayRemember) decisions.set(principal.id, action, scope.key, verdict)
     return verdict
   }
 
@@ -199,6 +198,16 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
       await Promise.allSettled([assignments.settled(), groups.settled()])
     },
   }
+}
+
+/**
+ * Of a nested resource at which nothing is assigned, its parent: what is decided there holds for it too, and for all its
+ * siblings. Any other is decided by itself, and each where anything is denied: a denial may leave out what is below it.
+ */
+function decidingScope(scope: ResourceId, grants: GrantIndex): ResourceId {
+  const isNested = (scope.segments.at(-1)?.types.length ?? 0) > 1
+  if (!isNested || scope.segments.length < 2 || grants.hasDenials) return scope
+  return grants.madeAt(scope.key) === undefined ? parentOf(scope) : scope
 }
 
 function knownOf(
