@@ -16,7 +16,10 @@ import { DryRun } from './dry-run.ts'
 import { type LocatedRoute, locate } from './locate.ts'
 import { nextTurn } from './next-turn.ts'
 import type { Method, Outcome, RunInput } from './plane.ts'
+import { PutsTogether, sharedPut } from './puts-together.ts'
+import { mayCreateScopes } from './scopes.ts'
 import { type DryRunPut, prepareDryRun } from './verbs/put.ts'
+import { SharedChecks } from './verbs/shared-checks.ts'
 import { previewComputed } from './verbs/write-computed.ts'
 
 interface CallerRequest {
@@ -26,6 +29,8 @@ interface CallerRequest {
   readonly version: string
   readonly body?: unknown
   readonly preconditions?: Preconditions
+  /** A PUT that others of the same caller are sent with: it may share a transaction with them. */
+  readonly isOneOfMany?: true
 }
 
 type CallerOutcome = Outcome &
@@ -100,6 +105,8 @@ interface Verbs {
 const dryRunAtOnce = 16
 
 export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
+  const together = new PutsTogether(deps)
+
   /**
    * By their bodies, which nobody changes: whoever sends what was tried sends the same ones, and address and body need not be
    * checked again. Who may do it, and all that is stored, is looked at anew.
@@ -148,8 +155,16 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
 
   return {
     async call(request) {
-      const { route, input } = await ready(request, request.principal, request.correlationId)
-      const outcome = await verbs.dispatch(route, input)
+      const { principal, correlationId, isOneOfMany } = request
+      const rightsAsOf = isOneOfMany === true ? deps.access.asOf?.() : undefined
+      let { route, input } = await ready(request, principal, correlationId)
+      const put = rightsAsOf && sharedPut(route, input, rightsAsOf)
+      const shared = put && (await together.send(put))
+      // It has waited for others meanwhile.
+      if (put !== undefined && shared === undefined) {
+        ;({ route, input } = await ready(request, principal, correlationId))
+      }
+      const outcome = shared ?? (await verbs.dispatch(route, input))
       // A copy of the answer makes its body, so only those are copied that say more than their outcome.
       const answered = route.isOpen === undefined ? outcome : { ...outcome, isOpen: true as const }
       const isSecret = route.kind === 'action' && route.declaredAction.revealsSecret === true
@@ -157,6 +172,9 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     },
     async dryRun(requests, principal, correlationId, { signal, isSentNext = false } = {}) {
       const rows = new DryRun(deps.store)
+      const mayCreate = await mayCreateScopes(deps, principal)
+      const shared = new SharedChecks(deps, { principal, correlationId }, rows, mayCreate)
+      rows.shared = shared
       const results: DryRunResult[] = []
       for (const [at, request] of requests.entries()) {
         if (at % dryRunAtOnce === 0) await nextTurn()
@@ -169,7 +187,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
           )
           const isOpen = route.isOpen === true
           await expectSibling(rows, route)
-          const put = await tried(deps, route, input, rows)
+          const put = await tried(deps, route, input, { reads: rows, shared })
           const { path, version, body } = request
           if (isSentNext && put.checkedBody !== undefined && isJsonObject(body)) {
             const { query } = input
@@ -189,7 +207,9 @@ async function expectSibling(rows: DryRun, route: LocatedRoute): Promise<void> {
   const { id, scope } = route
   const isNested = (id.segments.at(-1)?.types.length ?? 0) > 1
   if (route.kind !== 'put' || !isNested || id !== scope) return
-  await rows.expect(id.key, route.compiled.key, parentOf(id).key)
+  const { key, stored } = route.compiled
+  const isUniqueBelow = stored.unique?.isUniqueBelow === true
+  await rows.expect(id.key, { type: key, under: parentOf(id).key, isUniqueBelow })
 }
 
 /** `locate` refuses a PUT to any other kind of type, so this path leads to a stored or a computed one. */
@@ -197,9 +217,9 @@ async function tried(
   deps: PlaneDependencies,
   route: LocatedRoute,
   input: RunInput,
-  rows: DryRun,
+  trial: { readonly reads: DryRun; readonly shared: SharedChecks },
 ): Promise<DryRunPut> {
-  if (route.kind === 'put') return prepareDryRun(deps, route, input, rows)
+  if (route.kind === 'put') return prepareDryRun(deps, route, input, trial)
   if (route.kind !== 'write-computed') throw new Error(`${route.id.text} is not the path of a PUT`)
   return {
     run: (rows) => previewComputed(deps, route, input, rows),

@@ -18,6 +18,13 @@ import {
 } from '#stores/store.ts'
 import { freeTurn } from './next-turn.ts'
 
+interface Expected {
+  readonly type: string
+  readonly under: string
+  /** Its unique key is one of its siblings alone. */
+  readonly isUniqueBelow: boolean
+}
+
 export class DryRun implements Tx {
   readonly isDryRun = true
   readonly #beneath: Reads
@@ -33,6 +40,10 @@ export class DryRun implements Tx {
   /** Indexes over the written rows: by unique key, and by the resource of an operation. */
   readonly #unique = new Map<string, string>()
   readonly #operationsOf = new Map<string, Set<string>>()
+  /** Resources whose unique keys no row of the store can have: it has none of their type below their parent. */
+  readonly #isFree = new Set<string>()
+  /** Hears of each row that is written here, and of what is taken back. */
+  shared: { wrote(key: string, type: string): void; forget(): void } | undefined
   /** The types of rows that were written or overwritten here: most counts are of other types. */
   readonly #types = new Set<string>()
   /** What takes back the writes since the last `keep`. */
@@ -49,8 +60,10 @@ export class DryRun implements Tx {
 
   /** As if nothing had been written since the last `keep`. */
   takeBack(): void {
+    if (this.#undo.length === 0) return
     for (const undo of this.#undo.reverse()) undo()
     this.#undo.length = 0
+    this.shared?.forget()
   }
 
   #put<V>(map: Map<string, V>, key: string, value: V): void {
@@ -76,12 +89,14 @@ export class DryRun implements Tx {
 
   /**
    * Of a resource of this type below this parent: where the store has none, its row is not looked for. A plan makes many
-   * siblings, mostly under a new parent.
+   * siblings, mostly under a new parent. Nor is a row looked for that has its unique key, where only siblings can.
    */
-  async expect(key: string, type: string, under: string): Promise<void> {
+  async expect(key: string, { type, under, isUniqueBelow }: Expected): Promise<void> {
     if (this.#read.has(key) || this.#written.has(key)) return
     const found = await this.#countBeneath({ type, under, limit: 1 })
-    if (found === 0) this.#read.set(key, undefined)
+    if (found > 0) return
+    this.#read.set(key, undefined)
+    if (isUniqueBelow) this.#isFree.add(key)
   }
 
   async #fetch(key: string): Promise<ResourceRow | undefined> {
@@ -208,11 +223,17 @@ export class DryRun implements Tx {
 
   async #write(row: ResourceRow): Promise<void> {
     const { key, uniqueKey } = row
-    const owner = uniqueKey === null ? undefined : await this.keyOfUnique(uniqueKey)
+    const owner = uniqueKey === null ? undefined : await this.#ownerOf(uniqueKey, key)
     if (uniqueKey !== null && owner !== undefined && owner !== key) {
       throw new StoreConflict(`Another row has the unique key of '${key}'.`, uniqueKey)
     }
     this.#set(key, row)
+  }
+
+  #ownerOf(uniqueKey: string, key: string): string | undefined | Promise<string | undefined> {
+    if (!this.#isFree.has(key)) return this.keyOfUnique(uniqueKey)
+    const own = this.#written.get(this.#unique.get(uniqueKey) ?? '')
+    return own?.uniqueKey === uniqueKey ? own.key : undefined
   }
 
   #set(key: string, row: ResourceRow | undefined): void {
@@ -225,6 +246,7 @@ export class DryRun implements Tx {
     this.#put(this.#written, key, row)
     if (row !== undefined) this.#types.add(row.type)
     if (row !== undefined && row.uniqueKey !== null) this.#put(this.#unique, row.uniqueKey, key)
+    this.shared?.wrote(key, row?.type ?? '')
   }
 
   async #requireTag(key: string, etag: string): Promise<void> {

@@ -20,6 +20,8 @@ export interface GuardRequest {
 }
 
 export interface Guard {
+  /** Without the vendor word: where no resource of this type exists, it refuses nothing. */
+  readonly idleWithout?: string
   /** Throws its refusal. Reads only. */
   check(request: GuardRequest): Promise<void>
 }

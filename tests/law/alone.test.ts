@@ -41,6 +41,7 @@ const rules: readonly Rule[] = [
     good: 'await transactOn(deps, compiled, work)',
     allowed: {
       'src/plane/transact-on.ts': 'does it',
+      'src/plane/puts-together.ts': 'writes several resources of types without a feed',
       'src/plane/verbs/put.ts': 'adds a record of activity',
       'src/plane/verbs/action.ts': 'adds a record of activity',
       'src/plane/verbs/write-computed.ts': 'adds a record of activity',

@@ -155,6 +155,7 @@ const laws: readonly Law[] = [
 const catchers: Readonly<Record<string, string>> = {
   'src/plane/verbs/replace-tags.ts': 'a race that was lost to another writer is run again',
   'src/plane/caller.ts': 'a rehearsal answers refusals, and is rolled back by what it throws',
+  'src/plane/puts-together.ts': 'what is refused or fails in company is sent alone',
   'src/providers/resources/domain/deployments/attempt.ts':
     'the refusal of one resource is news of it',
   'src/providers/resources/domain/evaluation/thread.ts':

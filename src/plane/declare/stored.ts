@@ -71,6 +71,8 @@ export interface DeletedAlong<M> {
 interface Unique<M> {
   /** Undefined: the resource takes no key. */
   key(id: ResourceId, model: M, observed: unknown): string | undefined
+  /** The key holds that of the parent: no resource but a sibling of the same type can have the same. */
+  readonly isUniqueBelow?: true
   /** The refusal of a write of a taken key. Default `Conflict`. */
   refuse?(id: ResourceId, existing: ResourceId | undefined): ApiError
 }

@@ -14,6 +14,7 @@ import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName } from '../scopes.ts'
 import { declaredWrite } from './declared-answer.ts'
+import { lockForWrite } from './locked-write.ts'
 import { notFound } from './not-found.ts'
 import { undeclaredMembers } from './patch-members.ts'
 import { type Desired, withLocation } from './placement.ts'
@@ -24,7 +25,6 @@ import {
   currentAsDesired,
   desiredOf,
   type JsonBody,
-  lockForWrite,
   requireGrantOnRequested,
   requireGrantOnStored,
   requireNotBusy,

@@ -11,12 +11,14 @@ import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, toWire } from '../document.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
-import { checkName, mayCreateScopes } from '../scopes.ts'
+import { checkName } from '../scopes.ts'
 import { answerOf, declaredWrite } from './declared-answer.ts'
+import { lockForWrite } from './locked-write.ts'
 import { type Desired, withLocation } from './placement.ts'
 import { pollUntilFound } from './poll-until-found.ts'
 import { replaceChildren } from './replace-children.ts'
 import { askRightsBefore } from './rights-before.ts'
+import type { SharedChecks } from './shared-checks.ts'
 import {
   type CheckedWrite,
   checkBody,
@@ -24,7 +26,6 @@ import {
   commitWrite,
   desiredOf,
   type JsonBody,
-  lockForWrite,
   requireGrantOnRequested,
   requireGrantOnStored,
   requireNotBusy,
@@ -33,6 +34,7 @@ import {
   storeDesired,
   unchangedOutcome,
   uniqueRefusal,
+  type Write,
   type WriteRequest,
 } from './write.ts'
 
@@ -148,16 +150,17 @@ function declaredIn({ properties }: TSchema & { properties?: object }, body: Jso
   return Object.fromEntries(members.filter(([name]) => isDeclared(name)))
 }
 
-async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
+/** `locked` is its write where others were locked with it. */
+export async function putInside(request: WriteRequest, tx: Tx, locked?: Write): Promise<Outcome> {
   const { input, body, route } = request
-  const write = await lockForWrite(request, tx)
+  const write = locked ?? (await lockForWrite(request, tx))
   let requested: Desired | undefined
   if (input.pending !== undefined) {
     requireGrantOnStored(write)
     requested = desiredOf(write, body)
     requireGrantOnRequested(write, requested, body)
   }
-  await write.guards
+  if (write.guards !== undefined) await write.guards
   requireWritePreconditions(write, 'PUT')
   const desired = withLocation(write, requested ?? desiredOf(write, body))
   // Most types bring no children, most resources of a deployment are new: nothing is awaited for what cannot be.
@@ -186,12 +189,13 @@ export async function prepareDryRun(
   deps: PlaneDependencies,
   route: WriteRoute,
   input: RunInput,
-  reads: Reads,
+  { reads, shared }: { readonly reads: Reads; readonly shared: SharedChecks },
 ): Promise<DryRunPut> {
-  const body = await checkedBody(deps, route, input, reads)
-  const mayCreate = await mayCreateScopes(deps, input.principal)
+  const checked = checkedBody(deps, route, input, reads)
+  const body = checked instanceof Promise ? await checked : checked
+  const { mayCreateScopes } = shared
   const rights = await askRightsBefore(deps, route, input, body)
-  const request = { deps, route, input, body, rights, mayCreateScopes: mayCreate }
+  const request = { deps, route, input, body, rights, mayCreateScopes, shared }
   return {
     run: (tx) => putInside(request, tx),
     checkedBody: route.compiled.stored.prepare === undefined ? body : undefined,

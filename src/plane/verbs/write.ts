@@ -3,7 +3,7 @@
  * say in which order they run.
  */
 
-import type { Initiator } from '#activity/record.ts'
+import type { ActivityRecord, Initiator } from '#activity/record.ts'
 import { type ApiError, type Problem, refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import { isTerminalState } from '#kernel/operation.ts'
@@ -14,34 +14,27 @@ import { tagProblems } from '#kernel/tags.ts'
 import { StoreConflict, type Tx } from '#stores/store.ts'
 import { type Attributes, noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
-import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
+import { changesOf, recordActivity } from '../audit.ts'
 import { canonicalBody } from '../canonical-body.ts'
 import { checkSchema } from '../check.ts'
 import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
 import type { InsideContext } from '../declare/resource.ts'
 import type { Version } from '../declare/wire.ts'
-import { insideContextOf, type PlaneDependencies } from '../dependencies.ts'
-import { readRow, type StoredResource, toWire, writeRow, writeRowLate } from '../document.ts'
+import type { PlaneDependencies } from '../dependencies.ts'
+import { type StoredResource, toWire, writeRow, writeRowLate } from '../document.ts'
 import { requireGrant } from '../grant.ts'
-import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
 import { freeTurn } from '../next-turn.ts'
 import { linkOf, type Opening, openOperation, readOperation } from '../operations.ts'
 import type { OperationLink, Outcome, RunInput } from '../plane.ts'
-import {
-  impliedScopes,
-  lockAhead,
-  lockParent,
-  lockScopes,
-  mayCreateScopes,
-  refuseMissingScope,
-} from '../scopes.ts'
+import { impliedScopes, mayCreateScopes, refuseMissingScope } from '../scopes.ts'
 import { givesSecret, receiverProblems } from '../secrets.ts'
 import { transactFor } from '../transact-on.ts'
 import { answerOf, endedOperation } from './declared-answer.ts'
 import { findByUniqueKey } from './find-by-unique-key.ts'
 import { type Desired, defaultLocation, provisioningStateAfter } from './placement.ts'
 import { askRightsBefore, type RightsBefore } from './rights-before.ts'
+import type { SharedChecks } from './shared-checks.ts'
 
 export type JsonBody = Readonly<Record<string, unknown>>
 
@@ -58,6 +51,8 @@ export interface CheckedWrite {
 export interface WriteRequest extends CheckedWrite {
   readonly mayCreateScopes: boolean
   readonly rights: RightsBefore
+  /** Present where several writes are made in one transaction, or tried in one dry run. */
+  readonly shared?: SharedChecks
 }
 
 /** A PUT or PATCH inside its transaction. All rows it reads are locked. */
@@ -68,11 +63,13 @@ export interface Write extends WriteRequest {
   readonly compiled: CompiledStoredType
   readonly context: InsideContext
   /** Rejects with the refusal of a guard. Asked behind the locks, without waiting for them: all are one way to a server. */
-  readonly guards: Promise<void>
+  readonly guards: Promise<void> | undefined
   readonly initiator: Initiator
   /** The innermost scope of the resource. */
   readonly scope: StoredResource | undefined
   readonly current: StoredResource | undefined
+  /** In company: what is written is waited for at the end of the transaction. */
+  readonly writes?: Promise<void>[]
 }
 
 /** Also answers 404 for a missing scope, cheaply, before the transaction that locks the scopes. */
@@ -123,29 +120,8 @@ export async function uniqueRefusal(
   return compiled.stored.unique?.refuse?.(id, existing) ?? refuse.Conflict({ id: id.text })
 }
 
-/** Locks the scopes above the resource, its parent and itself. */
-export async function lockForWrite(request: WriteRequest, tx: Tx): Promise<Write> {
-  const { deps, route, input } = request
-  const { id, compiled } = route
-  const now = deps.clock.now()
-  const initiator = initiatorOf(input)
-  const { principal } = input
-  const mayCreate = request.mayCreateScopes
-  const context = insideContextOf(deps, input, now, tx)
-  const askGuardsBehind = () => begun(guardsOf({ deps, id, compiled, context }))
-  const early = lockAhead(deps, tx, id) ? askGuardsBehind() : undefined
-  const scope = await lockScopes(deps, tx, id, { principal, initiator, now, mayCreate })
-  await lockParent(deps, tx, id, mayCreate)
-  const locking = tx.lock(id.key, 'change')
-  // Behind the resource's own lock: a guard that was made before it must be seen.
-  const guards = early ?? askGuardsBehind()
-  const row = await locking
-  const current = row === undefined ? undefined : readRow(row, id)
-  return { ...request, tx, now, id, compiled, context, guards, initiator, scope, current }
-}
-
 /** A failure is thrown where the result is waited for. */
-function begun<T>(result: Promise<T>): Promise<T> {
+export function begun<T>(result: Promise<T>): Promise<T> {
   result.catch(() => undefined)
   return result
 }
@@ -179,14 +155,6 @@ export function requireGrantOnRequested(write: Write, requested: Desired, body?:
 function storedAttributes({ deps, compiled, current }: Write): Attributes {
   if (current === undefined) return noAttributes
   return attributesOf(deps, compiled, { ...currentAsDesired(current), id: current.id })
-}
-
-type GuardedWrite = Pick<Write, 'deps' | 'id' | 'compiled' | 'context'>
-
-function guardsOf({ deps, id, compiled, context }: GuardedWrite): Promise<void> {
-  const { reader, words } = context
-  const { type } = compiled.stored
-  return askGuards(deps.guards, { id, type, effect: 'write', words, reader })
 }
 
 export function requireWritePreconditions(write: Write, method: 'PUT' | 'PATCH'): void {
@@ -267,13 +235,14 @@ export async function requireRules(write: Write, desired: Desired): Promise<void
 
 /** Writes the resource, its operation, its schedule and its record: all or nothing. */
 export async function storeDesired(write: Write, desired: Desired): Promise<Outcome> {
-  const { deps, tx, route, compiled, id, now, current, input } = write
+  const { deps, tx, compiled, id, now, current } = write
   const { reconcile } = compiled
   const next = nextOf(write, desired)
   const [effect, status] =
     current === undefined ? (['created', 201] as const) : (['changed', 200] as const)
   const isLong = reconcile !== undefined && !isTerminalState(next.state)
   if (tx.isDryRun === true) return storeDry(write, next, { effect, status, isLong })
+  if (write.writes !== undefined && !isLong) return storeBeside(write, next, { effect, status })
   await tx.pause()
   const nextRow = writeRow(compiled, next)
   await tx.pause()
@@ -288,6 +257,45 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
       : linkOf(opened, compiled)
   const outcome = outcomeOf(write, next, status, operation)
   await tx.pause()
+  const record = recordOf(write, { next, outcome, effect, operationId: opened?.id })
+  const isScheduled = isLong || reconcile?.background !== undefined
+  // All at once: on a database server that is one round trip.
+  await Promise.all([
+    recordActivity(tx, record),
+    isLong ? undefined : storeRow(),
+    isScheduled ? tx.schedule(id.key, now) : undefined,
+  ])
+  await appendToFeed(tx, compiled, id.key)
+  return outcome
+}
+
+/** Nobody waits here for the store: it answers in order, and the transaction waits for all of it. */
+function storeBeside(
+  write: Write,
+  next: StoredResource,
+  { effect, status }: Pick<Effect, 'effect' | 'status'>,
+): Outcome {
+  const { tx, compiled, current, shared, writes = [] } = write
+  const row = writeRow(compiled, next)
+  const outcome = outcomeOf(write, next, status)
+  const recorded = recordActivity(tx, recordOf(write, { next, outcome, effect }))
+  const stored = current === undefined ? tx.insert(row) : tx.update(row, current.etag)
+  writes.push(begun(recorded), begun(stored))
+  shared?.wrote(row.key, row.type)
+  return outcome
+}
+
+interface Recorded {
+  readonly next: StoredResource
+  readonly outcome: Outcome & { readonly body: object }
+  readonly effect: Effect['effect']
+  readonly operationId?: string | undefined
+}
+
+function recordOf(
+  { deps, route, compiled, now, current, input, initiator }: Write,
+  { next, outcome, effect, operationId }: Recorded,
+): ActivityRecord {
   const changes = changesOf(deps, {
     compiled,
     version: route.shape,
@@ -296,24 +304,16 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     wireAfter: outcome.body,
     body: input.body,
   })
-  const isScheduled = isLong || reconcile?.background !== undefined
-  // All at once: on a database server that is one round trip.
-  await Promise.all([
-    recordActivity(tx, {
-      at: now,
-      initiator: write.initiator,
-      action: route.operation,
-      target: next.id,
-      status: opened === undefined ? 'Succeeded' : 'Accepted',
-      httpStatus: answerOf(compiled, effect).status ?? status,
-      ...(opened === undefined ? {} : { operationId: opened.id }),
-      ...(changes === undefined ? {} : { changes }),
-    }),
-    isLong ? undefined : storeRow(),
-    isScheduled ? tx.schedule(id.key, now) : undefined,
-  ])
-  await appendToFeed(tx, compiled, id.key)
-  return outcome
+  return {
+    at: now,
+    initiator,
+    action: route.operation,
+    target: next.id,
+    status: operationId === undefined ? 'Succeeded' : 'Accepted',
+    httpStatus: answerOf(compiled, effect).status ?? outcome.status,
+    ...(operationId === undefined ? {} : { operationId }),
+    ...(changes === undefined ? {} : { changes }),
+  }
 }
 
 /** What later writes of a dry run read, and the answer. Nobody reads its record, its schedule or its feed. */

@@ -20,6 +20,7 @@ const exempt: ReadonlySet<string> = new Set([lockType, 'Authorization/checkAcces
 const shownMax = 5
 
 export const lockGuard: Guard = {
+  idleWithout: lockType,
   async check(request) {
     if (exempt.has(request.type)) return
     const { reader, effect, id } = request

@@ -47,6 +47,7 @@ function operationType(type: string, dates: readonly string[]): ResourceType {
       anyMatchCreates: true,
     },
     unique: {
+      isUniqueBelow: true,
       // A hash, since an index cannot hold a template of a thousand characters.
       key: (id, { method, urlTemplate }) =>
         `api-operation|${hash('sha256', JSON.stringify([parentOf(id).key, method.toUpperCase(), urlTemplate]))}`,

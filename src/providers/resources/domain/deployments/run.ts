@@ -352,7 +352,14 @@ class DeploymentRun implements Run {
           assignNestedRun(body, { run, nesting: this.#nestingBelow(), secrets })
         }
         const preconditions = node.onlyNew ? { ifNoneMatch: '*' } : {}
-        const request = { method: 'PUT', path: id, version, body, preconditions } as const
+        const request = {
+          method: 'PUT',
+          path: id,
+          version,
+          body,
+          preconditions,
+          isOneOfMany: true,
+        } as const
         const { awaiting } = this.#deps
         let answered: unknown
         try {
