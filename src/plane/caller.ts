@@ -153,6 +153,30 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     return { route, input }
   }
 
+  /** A refused PUT leaves nothing for the PUTs after it. */
+  async function tryOne(request: CallerRequest, trial: Trial): Promise<DryRunResult> {
+    const { rows, shared, principal, correlationId, isSentNext } = trial
+    let put: DryRunPut | undefined
+    try {
+      const { route, input } = await ready(request, principal, correlationId)
+      const expecting = expectSibling(rows, route)
+      if (expecting !== undefined) await expecting
+      put = await tried(deps, route, input, { reads: rows, shared })
+      const { path, version, body } = request
+      if (isSentNext && put.checkedBody !== undefined && isJsonObject(body)) {
+        const { query } = input
+        checkedPuts.set(body, { path, version, route, query, body: put.checkedBody })
+      }
+      return resultOf(rows, await put.run(rows), route.isOpen === true)
+    } catch (error) {
+      rows.takeBack()
+      const isTaken = error instanceof StoreConflict && error.unique !== undefined
+      const refusal = isTaken ? await put?.uniqueRefusal(error.unique ?? '') : error
+      if (!(refusal instanceof ApiError)) throw refusal
+      return { kind: 'refused', error: refusal, early: put === undefined }
+    }
+  }
+
   return {
     async call(request) {
       const { principal, correlationId, isOneOfMany } = request
@@ -176,40 +200,33 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       const shared = new SharedChecks(deps, { principal, correlationId }, rows, mayCreate)
       rows.shared = shared
       const results: DryRunResult[] = []
+      const trial = { rows, shared, principal, correlationId, isSentNext }
       for (const [at, request] of requests.entries()) {
         if (at % dryRunAtOnce === 0) await nextTurn()
         signal?.throwIfAborted()
-        const checked = await attempt(true, async () => {
-          const { route, input } = await ready(
-            { ...request, method: 'PUT' },
-            principal,
-            correlationId,
-          )
-          const isOpen = route.isOpen === true
-          await expectSibling(rows, route)
-          const put = await tried(deps, route, input, { reads: rows, shared })
-          const { path, version, body } = request
-          if (isSentNext && put.checkedBody !== undefined && isJsonObject(body)) {
-            const { query } = input
-            checkedPuts.set(body, { path, version, route, query, body: put.checkedBody })
-          }
-          return { put, isOpen }
-        })
-        results.push(checked.kind === 'done' ? await tryPut(rows, checked.value) : checked)
+        results.push(await tryOne({ ...request, method: 'PUT' }, trial))
       }
       return results
     },
   }
 }
 
+interface Trial {
+  readonly rows: DryRun
+  readonly shared: SharedChecks
+  readonly principal: Principal
+  readonly correlationId: string
+  readonly isSentNext: boolean
+}
+
 /** The type of a nested row is that of its path, unless several paths share one row. */
-async function expectSibling(rows: DryRun, route: LocatedRoute): Promise<void> {
+function expectSibling(rows: DryRun, route: LocatedRoute): Promise<void> | undefined {
   const { id, scope } = route
   const isNested = (id.segments.at(-1)?.types.length ?? 0) > 1
-  if (route.kind !== 'put' || !isNested || id !== scope) return
+  if (route.kind !== 'put' || !isNested || id !== scope) return undefined
   const { key, stored } = route.compiled
   const isUniqueBelow = stored.unique?.isUniqueBelow === true
-  await rows.expect(id.key, { type: key, under: parentOf(id).key, isUniqueBelow })
+  return rows.expect(id.key, { type: key, under: parentOf(id).key, isUniqueBelow })
 }
 
 /** `locate` refuses a PUT to any other kind of type, so this path leads to a stored or a computed one. */
@@ -228,17 +245,7 @@ async function tried(
   }
 }
 
-/** A refused PUT must leave nothing for the PUTs after it. */
-async function tryPut(
-  rows: DryRun,
-  { put, isOpen }: { readonly put: DryRunPut; readonly isOpen: boolean },
-): Promise<DryRunResult> {
-  const done = await attempt(false, () => outcomeOf(put, rows))
-  if (done.kind === 'refused') {
-    rows.takeBack()
-    return done
-  }
-  const { value: outcome } = done
+function resultOf(rows: DryRun, outcome: Outcome, isOpen: boolean): DryRunResult {
   const { status, etag } = outcome
   // This PUT may change nothing although an earlier PUT of the plan created the resource.
   const isUnchanged = outcome.isUnchanged === true && !rows.hasWritten(etag)
@@ -253,29 +260,5 @@ async function tryPut(
     etag,
     isUnchanged,
     isOpen,
-  }
-}
-
-async function outcomeOf(put: DryRunPut, rows: DryRun): Promise<Outcome> {
-  try {
-    return await put.run(rows)
-  } catch (error) {
-    if (error instanceof StoreConflict && error.unique !== undefined) {
-      throw await put.uniqueRefusal(error.unique)
-    }
-    throw error
-  }
-}
-
-type Attempt<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | Extract<DryRunResult, { readonly kind: 'refused' }>
-
-async function attempt<T>(early: boolean, work: () => Promise<T>): Promise<Attempt<T>> {
-  try {
-    return { kind: 'done', value: await work() }
-  } catch (error) {
-    if (error instanceof ApiError) return { kind: 'refused', error, early }
-    throw error
   }
 }

@@ -40,6 +40,8 @@ export class DryRun implements Tx {
   /** Indexes over the written rows: by unique key, and by the resource of an operation. */
   readonly #unique = new Map<string, string>()
   readonly #operationsOf = new Map<string, Set<string>>()
+  /** The type and the parent that were expected last, and whether the store has none such. */
+  #siblings = { type: '', under: '', areNone: false }
   /** Resources whose unique keys no row of the store can have: it has none of their type below their parent. */
   readonly #isFree = new Set<string>()
   /** Hears of each row that is written here, and of what is taken back. */
@@ -91,10 +93,23 @@ export class DryRun implements Tx {
    * Of a resource of this type below this parent: where the store has none, its row is not looked for. A plan makes many
    * siblings, mostly under a new parent. Nor is a row looked for that has its unique key, where only siblings can.
    */
-  async expect(key: string, { type, under, isUniqueBelow }: Expected): Promise<void> {
-    if (this.#read.has(key) || this.#written.has(key)) return
+  expect(key: string, expected: Expected): Promise<void> | undefined {
+    if (this.#read.has(key) || this.#written.has(key)) return undefined
+    const { type, under } = this.#siblings
+    if (type !== expected.type || under !== expected.under) return this.#expectFirst(key, expected)
+    this.#note(key, expected)
+    return undefined
+  }
+
+  async #expectFirst(key: string, expected: Expected): Promise<void> {
+    const { type, under } = expected
     const found = await this.#countBeneath({ type, under, limit: 1 })
-    if (found > 0) return
+    this.#siblings = { type, under, areNone: found === 0 }
+    this.#note(key, expected)
+  }
+
+  #note(key: string, { isUniqueBelow }: Expected): void {
+    if (!this.#siblings.areNone) return
     this.#read.set(key, undefined)
     if (isUniqueBelow) this.#isFree.add(key)
   }

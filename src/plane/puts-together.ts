@@ -14,9 +14,9 @@ import type { Outcome, RunInput } from './plane.ts'
 import { declaredWrite } from './verbs/declared-answer.ts'
 import { aboveShared, sharedWrite } from './verbs/locked-write.ts'
 import { putInside } from './verbs/put.ts'
-import { askRightsBefore } from './verbs/rights-before.ts'
+import { noneBefore } from './verbs/rights-before.ts'
 import { type Above, SharedChecks } from './verbs/shared-checks.ts'
-import type { WriteRequest } from './verbs/write.ts'
+import { begun, type WriteRequest } from './verbs/write.ts'
 
 /** A PUT that may be written in company. */
 interface SharedPut {
@@ -100,7 +100,7 @@ export class PutsTogether {
     const [first] = puts
     if (first === undefined) return []
     try {
-      const requests = await Promise.all(puts.map((put) => requestOf(deps, put)))
+      const requests = puts.map((put) => requestOf(deps, put))
       return await deps.store.transact((tx) => writeAll(deps, requests, tx), {
         expected: first.rightsAsOf,
       })
@@ -145,16 +145,13 @@ class Company {
 }
 
 /** A scope that is missing is created alone: what was created for one that is refused would stay. */
-async function requestOf(
-  deps: PlaneDependencies,
-  { route, input }: SharedPut,
-): Promise<WriteRequest> {
-  const { checkedBody: body } = input
-  const rights = await askRightsBefore(deps, route, input, body)
-  return { deps, route, input, body, rights, mayCreateScopes: false }
+function requestOf(deps: PlaneDependencies, { route, input }: SharedPut): WriteRequest {
+  const rights = noneBefore(route.compiled)
+  if (rights === undefined) throw new Error(`${route.id.text} cannot be written in company`)
+  return { deps, route, input, body: input.checkedBody, rights, mayCreateScopes: false }
 }
 
-/** First all locks, then all writes: what guards say counts once all is locked. */
+/** First all locks, then all writes: what guards say counts once all is locked. Undefined for what is refused. */
 async function writeAll(
   deps: PlaneDependencies,
   requests: readonly WriteRequest[],
@@ -164,20 +161,26 @@ async function writeAll(
   if (first === undefined) return []
   const shared = new SharedChecks(deps, first.input, tx, false)
   const locked: (Locked | undefined)[] = []
-  for (const request of requests) locked.push(await lockOne(request, tx, shared))
+  for (const request of requests) {
+    const { id } = request.route
+    try {
+      const above = shared.above(id) ?? (await aboveShared(request, tx, shared))
+      locked.push({ request, above, row: begun(tx.lock(id.key, 'change')) })
+    } catch (error) {
+      locked.push(unlessRefused(error))
+    }
+  }
   await shared.lookForGuards(tx)
   const writes: Promise<void>[] = []
   const outcomes: (Outcome | undefined)[] = []
   for (const one of locked) {
-    if (one === undefined) {
-      outcomes.push(undefined)
-      continue
-    }
     const pause = tx.pause()
     if (pause !== undefined) await pause
-    const { request, above } = one
-    const found = { shared, above, row: await one.row, writes }
-    outcomes.push(await putOne(request, tx, found))
+    try {
+      outcomes.push(one && (await putOne(one, tx, { shared, writes })))
+    } catch (error) {
+      outcomes.push(unlessRefused(error))
+    }
   }
   await Promise.all(writes)
   return outcomes
@@ -190,34 +193,13 @@ interface Locked {
   readonly row: Promise<ResourceRow | undefined>
 }
 
-async function lockOne(
-  request: WriteRequest,
-  tx: Tx,
-  shared: SharedChecks,
-): Promise<Locked | undefined> {
-  const { id } = request.route
-  try {
-    const above = shared.above(id) ?? (await aboveShared(request, tx, shared))
-    const row = tx.lock(id.key, 'change')
-    // Its failure is thrown where it is waited for.
-    row.catch(() => undefined)
-    return { request, above, row }
-  } catch (error) {
-    return unlessRefused(error)
-  }
-}
-
 async function putOne(
-  request: WriteRequest,
+  { request, above, row }: Locked,
   tx: Tx,
-  found: Parameters<typeof sharedWrite>[2],
-): Promise<Outcome | undefined> {
-  try {
-    const write = sharedWrite(request, tx, found)
-    return declaredWrite(request.route, await putInside(write, tx, write))
-  } catch (error) {
-    return unlessRefused(error)
-  }
+  company: { readonly shared: SharedChecks; readonly writes: Promise<void>[] },
+): Promise<Outcome> {
+  const write = sharedWrite(request, tx, { ...company, above, row: await row })
+  return declaredWrite(request.route, await putInside(write, tx, write))
 }
 
 /** A refusal comes before anything is written. Any other failure is one of the whole transaction. */

@@ -194,7 +194,8 @@ export async function prepareDryRun(
   const checked = checkedBody(deps, route, input, reads)
   const body = checked instanceof Promise ? await checked : checked
   const { mayCreateScopes } = shared
-  const rights = await askRightsBefore(deps, route, input, body)
+  const answered = askRightsBefore(deps, route, input, body)
+  const rights = answered instanceof Promise ? await answered : answered
   const request = { deps, route, input, body, rights, mayCreateScopes, shared }
   return {
     run: (tx) => putInside(request, tx),

@@ -28,7 +28,30 @@ export interface ChildrenRights {
   readonly prohibitions: Prohibitions | undefined
 }
 
-export async function askRightsBefore(
+export function askRightsBefore(
+  deps: PlaneDependencies,
+  route: WriteRoute,
+  input: Pick<RunInput, 'principal'>,
+  body: unknown,
+): RightsBefore | Promise<RightsBefore> {
+  return noneBefore(route.compiled) ?? askNeeded(deps, route, input, body)
+}
+
+const noneByType = new WeakMap<CompiledStoredType, RightsBefore>()
+
+/** Most types need none: nothing is awaited for them, and the answer is one for all of a type. */
+export function noneBefore(compiled: CompiledStoredType): RightsBefore | undefined {
+  const { rightsElsewhere, declaredChildren } = compiled.stored
+  if (rightsElsewhere !== undefined || declaredChildren !== undefined) return undefined
+  let none = noneByType.get(compiled)
+  if (none === undefined) {
+    none = { may: answersOf(compiled), brought: undefined }
+    noneByType.set(compiled, none)
+  }
+  return none
+}
+
+async function askNeeded(
   deps: PlaneDependencies,
   { compiled, id, kind }: WriteRoute,
   { principal }: Pick<RunInput, 'principal'>,
@@ -36,7 +59,6 @@ export async function askRightsBefore(
 ): Promise<RightsBefore> {
   // Checked against the version's schema, by which its own file types it.
   const rights = compiled.stored.rightsElsewhere?.(id, body as never, deps.registry.words)
-  // Most types need none: nothing is awaited for them.
   const may =
     rights === undefined ? answersOf(compiled) : await askRights(deps, compiled, principal, rights)
   const brought = kind === 'put' ? compiled.stored.declaredChildren?.(body as never) : undefined
