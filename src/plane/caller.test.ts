@@ -7,12 +7,14 @@ import Type from 'typebox'
 import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
+import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { useUpTurns } from '../../tests/turns.ts'
 import type { PlaneServices } from './create-plane.ts'
 import { createPlane } from './create-plane.ts'
 import { defineProvider, type ResourceType } from './declare/provider.ts'
 import { defineStored, type StoredMembers } from './declare/stored.ts'
+import type { Guard } from './guard.ts'
 import { realClock, realIds } from './testing/provider-context.ts'
 import { memoryStore, nobody, owner, realTimers } from './testing/start.ts'
 
@@ -42,7 +44,15 @@ const noteType: StoredMembers<Note> = {
 }
 const notes = defineStored(noteType)
 
-async function start(own: readonly ResourceType[] = [], isAllowed = () => true) {
+interface Further {
+  readonly isAllowed?: () => boolean
+  readonly guards?: readonly Guard[]
+}
+
+async function start(
+  own: readonly ResourceType[] = [],
+  { isAllowed = () => true, guards = [] }: Further = {},
+) {
   const store = await memoryStore()
   let services: PlaneServices | undefined
   const plane = createPlane({
@@ -62,6 +72,7 @@ async function start(own: readonly ResourceType[] = [], isAllowed = () => true) 
     tokenKeys: () => [new Uint8Array(32)],
     scopes: 'declared',
     timers: realTimers,
+    guards,
   })
   if (services === undefined) throw new Error('the plane makes its providers when it is made')
   const { caller } = services
@@ -200,6 +211,86 @@ test('below a parent that has none a dry run looks for no sibling, and finds tho
   assert.deepEqual(await tried('b'), { statuses: [200, 201, 200], isLookedFor: true })
 })
 
+test('where only siblings can have a unique key, a dry run finds it with them alone', async (t) => {
+  const unique = {
+    key: (id: ResourceId, model: Note) => `${parentOf(id).key} ${model.text}`,
+    isUniqueBelow: true as const,
+  }
+  const line = defineStored({ ...noteType, type: 'Sample/notes/lines', unique })
+  await using started = await start([line])
+  const { caller, store } = started
+  for (const name of ['a', 'b']) await caller.call({ ...note(name, name), method: 'PUT', ...by })
+  const lineAt = (of: string, name: string, text: string) => ({
+    ...note('', text),
+    path: `${at(of)}/lines/${name}`,
+  })
+  await caller.call({ ...lineAt('b', 'x', 'one'), method: 'PUT', ...by })
+  const looked = t.mock.method(store, 'keyOfUnique')
+  const tried = async (of: string): Promise<unknown> => {
+    looked.mock.resetCalls()
+    const requests = [lineAt(of, 'y', 'one'), lineAt(of, 'z', 'two'), lineAt(of, 'w', 'two')]
+    const results = await caller.dryRun(requests, owner, 'c')
+    const codes = results.map((one) => (one.kind === 'ok' ? one.status : one.error.code))
+    return { codes, isLookedFor: looked.mock.callCount() > 0 }
+  }
+  assert.deepEqual(await tried('a'), { codes: [201, 201, 'Conflict'], isLookedFor: false })
+  const isLookedFor = true
+  assert.deepEqual(await tried('b'), { codes: ['Conflict', 201, 'Conflict'], isLookedFor })
+})
+
+test('what siblings find alike in a dry run is looked at again when the plan itself changes it', async () => {
+  const guard: Guard = {
+    idleWithout: 'Sample/holds',
+    async check({ id, type, reader }) {
+      const held = await reader.count({ type: 'Sample/holds', under: '/', limit: 1 })
+      if (type !== 'Sample/holds' && held > 0) throw new ApiError('Held', 409, id.text)
+    },
+  }
+  const container = {
+    allowsChildren({ model }: { readonly model: unknown }) {
+      // The type's `toModel` made it.
+      if ((model as Note).text === 'closed') throw new ApiError('Closed', 409, 'closed')
+    },
+  }
+  const box = defineStored({ ...noteType, type: 'Sample/boxes', container })
+  const line = defineStored({ ...noteType, type: 'Sample/boxes/lines' })
+  const hold = defineStored({ ...noteType, type: 'Sample/holds' })
+  await using started = await start([box, line, hold], { guards: [guard] })
+  const { caller, store } = started
+  const put = (path: string, text: string) => ({
+    ...note('', text),
+    path: `/providers/Vendor.Sample/${path}`,
+  })
+  const requests = [
+    put('boxes/a/lines/1', 'no parent yet'),
+    put('boxes/a', 'open'),
+    put('boxes/a/lines/1', 'first'),
+    put('boxes/a/lines/2', 'second'),
+    put('boxes/a', 'closed'),
+    put('boxes/a/lines/3', 'third'),
+    put('boxes/a', 'opened again'),
+    put('boxes/a/lines/3', 'third'),
+    put('holds/one', 'from here on'),
+    put('boxes/a/lines/4', 'fourth'),
+  ]
+  const tried = await caller.dryRun(requests, owner, 'c')
+  const codes = tried.map((one) => (one.kind === 'ok' ? one.status : one.error.code))
+  const missing = 'ParentResourceNotFound'
+  assert.deepEqual(codes, [missing, 201, 201, 201, 200, 'Closed', 200, 201, 201, 'Held'])
+  const sent: unknown[] = []
+  for (const request of requests) {
+    const one = caller.call({ ...request, method: 'PUT', ...by })
+    sent.push(
+      await one.then(
+        ({ status }) => status,
+        ({ code }) => code,
+      ),
+    )
+  }
+  assert.deepEqual(sent, codes)
+  assert.equal((await store.list({ under: '/', limit: 100 })).length, 5)
+})
+
 test('a dry run says what is left alone as it is stored, and not as it left it itself', async () => {
   await using started = await start()
   const { caller } = started
@@ -311,7 +402,7 @@ test('a body that was tried is not checked again; rights and what is stored are 
       prepare: async () => void preparations++,
     }),
   ]
-  await using started = await start(types, () => isAllowed)
+  await using started = await start(types, { isAllowed: () => isAllowed })
   const { caller } = started
   const of = (type: string, name: string, text: string) => {
     const { path, ...rest } = note(name, text)
