@@ -87,7 +87,7 @@ export class PutsTogether {
   }
 
   async #sendLater(company: Company): Promise<void> {
-    await nextTurn()
+    await nextTurn(company.owner)
     if (this.#open === company) this.#open = undefined
     const waiting = company.inOrder(this.#deps.store.dialect === 'postgres')
     const outcomes = await this.#written(waiting.map(({ put }) => put))
@@ -118,6 +118,11 @@ class Company {
 
   constructor(first: SharedPut) {
     this.#first = first
+  }
+
+  /** In whose name the turn is taken. */
+  get owner(): string {
+    return this.#first.input.principal.id
   }
 
   takes({ route, input, rightsAsOf }: SharedPut): boolean {
