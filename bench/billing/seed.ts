@@ -1,13 +1,11 @@
 /** Transactions for the benchmark of billing, recorded through the ledger itself in a stopped installation. */
 
 import { hash } from 'node:crypto'
-import { defaultLimits } from '../../src/kernel/limits.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
-import { areaMigrations } from '../../src/main/migrations.ts'
 import type { NewEntry } from '../../src/providers/billing/domain/ledger/entry.ts'
 import { openLedger } from '../../src/providers/billing/domain/ledger/ledger.ts'
 import { defaultBillingLimits } from '../../src/providers/billing/domain/limits.ts'
-import { openSqlite } from '../../src/stores/sqlite/open.ts'
+import { openStore } from '../contestants/open-store.ts'
 
 export const invoice = 'G123456789'
 const rowsAtOnce = 5000
@@ -97,12 +95,7 @@ export async function seedLedger(
   account: string,
   count: number,
 ): Promise<number> {
-  await using store = await openSqlite({
-    path: database,
-    migrations: areaMigrations,
-    words: contractWords,
-    transactionRetriesMax: defaultLimits.transactionRetriesMax,
-  })
+  await using store = await openStore(database)
   const ledger = openLedger(store.sql, contractWords, defaultBillingLimits)
   const place = { account, profile: 'default' }
   const began = performance.now()

@@ -76,6 +76,9 @@ interface OnStore {
   readonly store: string | undefined
 }
 
+/** Where the business application answers. */
+export const businessPath = '/api/v2.0'
+
 const onSqlite: OnStore = { name: 'Armature', store: undefined }
 
 export async function openArmature(
@@ -87,7 +90,22 @@ export async function openArmature(
   const environment = { ...given.environment, ...(store && { ARMATURE_STORE: store }) }
   const child = new Child({ ...given, environment, command: forServer(given.command) })
   const { headers } = await waitForAccess(place, child)
-  const call = caller(`${place.origin}/api/v2.0`, headers)
+  return {
+    ...(await openCompany(place, headers)),
+    name,
+    note: `token checked, caller authorized, every request; ${store === undefined ? 'SQLite' : 'PostgreSQL'}, flushed before the answer; item, tax and discount rules looked up`,
+    calculates: true,
+    cpuMicroseconds: cpuOf(child),
+    [Symbol.asyncDispose]: () => child.stop(),
+  }
+}
+
+/** A company on a started Armature, with what a line needs: an item, a customer, and their taxes. */
+export async function openCompany(
+  { origin }: Place,
+  headers: Readonly<Record<string, string>>,
+): Promise<Pick<Books, 'documents' | 'document' | 'open' | 'call'>> {
+  const call = caller(`${origin}${businessPath}`, headers)
   const company = `companies(${(await call('POST', 'companies', { name: 'Bench' }, 201))['id']})`
   const make = (set: string, body: object): Promise<Json> =>
     call('POST', `${company}/${set}`, body, 201)
@@ -113,9 +131,6 @@ export async function openArmature(
     salesInvoiceLines: manyOf(count, line),
   })
   return {
-    name,
-    note: `token checked, caller authorized, every request; ${store === undefined ? 'SQLite' : 'PostgreSQL'}, flushed before the answer; item, tax and discount rules looked up`,
-    calculates: true,
     documents,
     document,
     async open(count) {
@@ -126,8 +141,6 @@ export async function openArmature(
       return { path, lines, line, lineAt: (added) => `${lines}(${added['id']})` }
     },
     call,
-    cpuMicroseconds: cpuOf(child),
-    [Symbol.asyncDispose]: () => child.stop(),
   }
 }
 

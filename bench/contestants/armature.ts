@@ -83,7 +83,7 @@ async function access({ folder, origin }: Place): Promise<Access> {
 }
 
 /** The server's own files: objects of texts, as far as they are read here. */
-function readTexts(path: string): Readonly<Record<string, string>> {
+export function readTexts(path: string): Readonly<Record<string, string>> {
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 

@@ -3,12 +3,7 @@
  * differ only in name and tag, so the server finds them as if clients had written them.
  */
 
-import { defaultLimits } from '../../src/kernel/limits.ts'
-import { contractWords } from '../../src/kernel/vendor.ts'
-import { areaMigrations } from '../../src/main/migrations.ts'
-import { openPostgres } from '../../src/stores/postgres/open.ts'
-import { openSqlite } from '../../src/stores/sqlite/open.ts'
-import type { Store } from '../../src/stores/store.ts'
+import { openStore } from './open-store.ts'
 
 interface Filling {
   /** A file of SQLite, or the address of a PostgreSQL database. */
@@ -43,15 +38,4 @@ export async function fillHome({ database, key, nameOf, count }: Filling): Promi
       }
     })
   }
-}
-
-function openStore(database: string): Promise<Store> {
-  const options = {
-    migrations: areaMigrations,
-    words: contractWords,
-    transactionRetriesMax: defaultLimits.transactionRetriesMax,
-  }
-  return database.startsWith('postgres:')
-    ? openPostgres({ ...options, url: database, poolSize: 2, clock: Date })
-    : openSqlite({ ...options, path: database })
 }

@@ -12,6 +12,7 @@ import type { Processors } from './processors.ts'
 import type { LoadResults, LoadRound, LoadRow } from './results.ts'
 import { startServer } from './start-server.ts'
 import { median, spread } from './statistics.ts'
+import { firstWarmUp, laterWarmUp } from './warm-up.ts'
 
 export interface Measuring {
   readonly dataFolder: string
@@ -21,9 +22,6 @@ export interface Measuring {
   /** Called with what is being done, for whoever waits. */
   progress(text: string): void
 }
-
-const warmUpSecondsFirst = 2
-const warmUpSecondsLater = 0.5
 
 interface Standing {
   readonly contestant: Contestant
@@ -101,7 +99,7 @@ async function measureOnce(
     host: '127.0.0.1',
     port: place.port,
     connections: run.scenario.connections,
-    warmUpSeconds: round === 1 ? warmUpSecondsFirst : warmUpSecondsLater,
+    warmUp: round === 1 ? firstWarmUp : laterWarmUp,
     seconds: measuring.seconds,
     requests,
     serverPid: child.pid,

@@ -2,12 +2,8 @@
 
 import { figureRow } from './measure-figures.ts'
 import type { FigureRow } from './results.ts'
+import { warmUpRequests } from './warm-up.ts'
 
-/**
- * Requests that are not counted: what is asked for the first time is read from disk, and compiled. A server that
- * shares one processor with its own compiler has half of its longest times in its first few hundred answers.
- */
-const warmAsked = 500
 const asked = 1000
 
 export interface Patience {
@@ -29,7 +25,7 @@ export async function takeTimes(
 ): Promise<readonly number[]> {
   const found: number[] = []
   const warm = performance.now() + warmMilliseconds
-  for (let at = 0; at < warmAsked && performance.now() < warm; at++) await work()
+  for (let at = 0; at < warmUpRequests && performance.now() < warm; at++) await work()
   const until = performance.now() + milliseconds
   while (found.length < asked && (found.length < least || performance.now() < until)) {
     const began = performance.now()

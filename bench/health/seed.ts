@@ -1,11 +1,8 @@
 /** Events for the benchmark of service health, written through the ledger itself in a stopped installation. */
 
-import { defaultLimits } from '../../src/kernel/limits.ts'
-import { contractWords } from '../../src/kernel/vendor.ts'
-import { areaMigrations } from '../../src/main/migrations.ts'
 import { writeEvent } from '../../src/providers/resource-health/domain/event-store.ts'
 import { published } from '../../src/providers/resource-health/domain/event-transitions.ts'
-import { openSqlite } from '../../src/stores/sqlite/open.ts'
+import { openStore } from '../contestants/open-store.ts'
 
 const types = ['ServiceIssue', 'PlannedMaintenance', 'HealthAdvisory', 'RCA']
 const levels = ['Critical', 'Error', 'Warning', 'Informational']
@@ -26,12 +23,7 @@ interface Seed {
 
 /** One of ten events concerns everybody, the others up to five subscriptions. All are in the time range. */
 export async function seedEvents(seed: Seed): Promise<void> {
-  await using store = await openSqlite({
-    path: seed.database,
-    migrations: areaMigrations,
-    words: contractWords,
-    transactionRetriesMax: defaultLimits.transactionRetriesMax,
-  })
+  await using store = await openStore(seed.database)
   const atOnce = 2000
   for (let from = 0; from < seed.events; from += atOnce) {
     await store.sql.transact(async (tx) => {

@@ -7,10 +7,11 @@ import { text } from 'node:stream/consumers'
 import { readFigures } from '../harness/process-figures.ts'
 import { stampPlaceholder } from '../payload.ts'
 import { openConnection } from './connection.ts'
-import type { LoadJob, LoadResult, Requests } from './job.ts'
+import type { LoadJob, LoadResult, Requests, WarmUp } from './job.ts'
 
 /** Latencies kept: more than any server here answers in the longest round. */
 const samplesMax = 4_000_000
+const lookSeconds = 0.05
 
 interface Prepared {
   readonly bytes: Buffer
@@ -45,6 +46,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const samples = new Float32Array(samplesMax)
   let stamp = Date.now()
   let completed = 0
+  let unmeasured = 0
   let bytesRead = 0
   let measuring = false
   let ending = false
@@ -66,7 +68,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
       if (measuring && completed < samplesMax) {
         samples[completed++] = milliseconds
         bytesRead += bytes
-      }
+      } else unmeasured++
       return !ending
     },
     failed(error: Error): void {
@@ -76,7 +78,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const sockets = Array.from({ length: job.connections }, () =>
     openConnection(job.host, job.port, traffic),
   )
-  await Promise.race([pause(job.warmUpSeconds), result.promise])
+  await Promise.race([warmUp(job.warmUp, () => unmeasured), result.promise])
   const cpuBefore = cpuOf(job.serverPid)
   const behindBefore = cpuOf(job.behindPid)
   const ownBefore = process.cpuUsage()
@@ -121,6 +123,15 @@ function writeStamp(bytes: Buffer, at: number, stamp: number): void {
     bytes[at + digit] = 48 + (rest % 10)
     rest = Math.floor(rest / 10)
   }
+}
+
+async function warmUp(
+  { requests, secondsLeast, secondsMost }: WarmUp,
+  answered: () => number,
+): Promise<void> {
+  const latest = performance.now() + secondsMost * 1000
+  await pause(secondsLeast)
+  while (answered() < requests && performance.now() < latest) await pause(lookSeconds)
 }
 
 function pause(seconds: number): Promise<void> {

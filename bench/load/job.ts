@@ -15,11 +15,18 @@ export interface Requests {
   readonly expects: number
 }
 
+/** What is answered and not counted: so many requests and seconds at least, and so many seconds at most. */
+export interface WarmUp {
+  readonly requests: number
+  readonly secondsLeast: number
+  readonly secondsMost: number
+}
+
 export interface LoadJob {
   readonly host: string
   readonly port: number
   readonly connections: number
-  readonly warmUpSeconds: number
+  readonly warmUp: WarmUp
   readonly seconds: number
   readonly requests: Requests
   /** The process whose processor time is read at both ends of the measurement. */

@@ -6,20 +6,31 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startPostgres } from '../../src/stores/testing/postgres-server.ts'
-import { type Access, armatureAt, commandOf, homeOf, makeHome } from '../contestants/armature.ts'
+import {
+  type Access,
+  armatureAt,
+  commandOf,
+  homeOf,
+  makeHome,
+  readTexts,
+} from '../contestants/armature.ts'
+import { DeploymentClient } from '../deployments/client.ts'
 import type { Child } from '../harness/child.ts'
 import { makePlace } from '../harness/place.ts'
 import type { Processors } from '../harness/processors.ts'
 import { startServer } from '../harness/start-server.ts'
+import type { Requests } from '../load/job.ts'
 import type { Place } from '../scenario.ts'
+import { count, type LoadCase, requestsAt, seedLists } from './cases.ts'
 
 interface Replica {
   readonly place: Place
   readonly child: Child
+  readonly deployments: DeploymentClient
 }
 
 export interface Standing extends AsyncDisposable {
-  readonly access: Access
+  readonly requests: Readonly<Record<LoadCase, Requests>>
   /** The second replica is called only in the case of two replicas. */
   readonly replicas: readonly Replica[]
   /** The process of the database, if it has one of its own. */
@@ -29,27 +40,27 @@ export interface Standing extends AsyncDisposable {
 interface Setting {
   readonly dataFolder: string
   readonly processors: Processors
-  readonly count: number
 }
 
-export async function openOnSqlite({ dataFolder, processors, count }: Setting): Promise<Standing> {
+export async function openOnSqlite({ dataFolder, processors }: Setting): Promise<Standing> {
+  await using stack = new AsyncDisposableStack()
   const place = await makePlace(dataFolder, 'on-sqlite')
-  const access = await makeHome(place, count)
-  const child = await start(place, access, processors)
-  return { access, replicas: [{ place, child }], [Symbol.asyncDispose]: () => child.stop() }
+  const { access, tenantId } = await fill(place)
+  const replica = await start(place, access, processors)
+  stack.use(replica.child)
+  await replica.deployments.putService()
+  const requests = await requestsAt(place, access, tenantId)
+  const opened = stack.move()
+  return { requests, replicas: [replica], [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
-export async function openOnPostgres({
-  dataFolder,
-  processors,
-  count,
-}: Setting): Promise<Standing> {
+export async function openOnPostgres({ dataFolder, processors }: Setting): Promise<Standing> {
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await processors.onAll(() => startPostgres()))
   const url = await server.createDatabase()
   const first = await makePlace(dataFolder, 'on-postgresql')
   const second = await makePlace(dataFolder, 'on-postgresql-too')
-  const access = await makeHome(first, count, url)
+  const { access, tenantId } = await fill(first, url)
   const databasePid = await prepare(url)
   const shared = { ARMATURE_STORE: url, ARMATURE_PUBLIC_URL: first.origin }
   const key = readFileSync(join(homeOf(first.folder), 'installation.key'), 'utf8').trim()
@@ -58,11 +69,27 @@ export async function openOnPostgres({
     [first, {}],
     [second, { ARMATURE_KEY: key }],
   ] as const) {
-    const child = await start(place, access, processors, { ...shared, ...more })
-    replicas.push({ place, child: stack.use(child) })
+    const replica = await start(place, access, processors, { ...shared, ...more })
+    stack.use(replica.child)
+    replicas.push(replica)
   }
+  await replicas[0]?.deployments.putService()
+  const requests = await requestsAt(first, access, tenantId)
   const opened = stack.move()
-  return { access, replicas, databasePid, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { requests, replicas, databasePid, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** The home, with all rows but those that a started server makes. */
+async function fill(
+  place: Place,
+  store?: string,
+): Promise<{ readonly access: Access; readonly tenantId: string }> {
+  const access = await makeHome(place, count, store)
+  const home = homeOf(place.folder)
+  const { tenantId = '' } = readTexts(join(home, 'running.json'))
+  const { subscriptionId } = access
+  await seedLists({ database: store ?? join(home, 'armature.db'), tenantId, subscriptionId })
+  return { access, tenantId }
 }
 
 async function start(
@@ -70,13 +97,14 @@ async function start(
   access: Access,
   processors: Processors,
   more: Readonly<Record<string, string>> = {},
-): Promise<Child> {
+): Promise<Replica> {
   const command = commandOf(place)
   const contestant = {
     ...armatureAt(access),
     command: () => ({ ...command, environment: { ...command.environment, ...more } }),
   }
-  return (await startServer(contestant, place, processors)).child
+  const { child } = await startServer(contestant, place, processors)
+  return { place, child, deployments: new DeploymentClient(place, access) }
 }
 
 /** Fresh statistics, and the process that is the parent of all others of the server. */

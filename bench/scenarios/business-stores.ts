@@ -14,10 +14,10 @@ import type { Measuring } from '../harness/measure-load.ts'
 import { makePlace } from '../harness/place.ts'
 import type { FigureRow } from '../harness/results.ts'
 import { median } from '../harness/statistics.ts'
+import { warmUpRequests } from '../harness/warm-up.ts'
 import type { FigureScenario } from '../scenario.ts'
 
 const requests = 400
-const warmRequests = 300
 const turn = 50
 const lines = 1_000
 const postedLines = 10_000
@@ -26,8 +26,7 @@ const postings = 3
 export const scenario: FigureScenario = {
   kind: 'figures',
   title: 'Sales invoices on both stores',
-  about:
-    'Lines in a document of 1,000: one client over one connection, in turns of 50, 300 to warm up and 400 that count. Posting: three documents of 10,000 lines of one item, each once. Milliseconds at the median, and microseconds of processor time a request, without the database’s own. Ratios are to SAP CAP.',
+  about: `Lines in a document of 1,000: one client over one connection, in turns of 50, ${warmUpRequests} to warm up and ${requests} that count. Posting: three documents of 10,000 lines of one item, each once. Milliseconds at the median, and microseconds of processor time a request, without the database’s own. Ratios are to SAP CAP.`,
   measure,
 }
 
@@ -99,15 +98,15 @@ async function lineWork(all: readonly Server[]): Promise<readonly (readonly [str
 
 async function timed(figure: string, work: Work, all: readonly Server[]): Promise<FigureRow[]> {
   const taken = all.map((server) => ({ server, times: [] as number[], cpu: 0 }))
-  for (let from = 0; from < requests + warmRequests; from += turn) {
+  for (let from = 0; from < requests + warmUpRequests; from += turn) {
     for (const one of taken) {
       const before = one.server.cpuMicroseconds()
       for (let at = from; at < from + turn; at++) {
         const began = performance.now()
         await work(one.server, at)
-        if (from >= warmRequests) one.times.push(performance.now() - began)
+        if (from >= warmUpRequests) one.times.push(performance.now() - began)
       }
-      if (from >= warmRequests) one.cpu += one.server.cpuMicroseconds() - before
+      if (from >= warmUpRequests) one.cpu += one.server.cpuMicroseconds() - before
     }
   }
   const [peer] = taken

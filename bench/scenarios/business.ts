@@ -14,11 +14,10 @@ import {
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import { makePlace } from '../harness/place.ts'
+import { warmUpRequests } from '../harness/warm-up.ts'
 import type { FigureScenario } from '../scenario.ts'
 
 const asked = 800
-/** Warm-up requests that each contestant gets: otherwise a server that still compiles is measured. */
-const warmAsked = 500
 /** Requests to one contestant before the next one's turn. */
 const turn = 50
 const sizes = [10, 1_000, 10_000]
@@ -28,8 +27,7 @@ const piece = 50
 export const scenario: FigureScenario = {
   kind: 'figures',
   title: 'Lines of sales invoices',
-  about:
-    'One client over one connection, one request after the other, in turns of 50, 500 to warm up and 800 that count, a processor for the servers and one for the client; milliseconds at the median, and microseconds of processor time a request. Ratios are to SAP CAP.',
+  about: `One client over one connection, one request after the other, in turns of 50, ${warmUpRequests} to warm up and ${asked} that count, a processor for the servers and one for the client; milliseconds at the median, and microseconds of processor time a request. Ratios are to SAP CAP.`,
   measure,
 }
 
@@ -47,15 +45,15 @@ async function measure(name: string, measuring: Measuring) {
   async function timed(figure: string, work: Work, of: readonly Books[] = all): Promise<void> {
     measuring.progress(`${name}: ${figure}`)
     const taken = new Map(of.map((books) => [books, { times: [] as number[], cpu: 0 }]))
-    for (let from = 0; from < asked + warmAsked; from += turn) {
+    for (let from = 0; from < asked + warmUpRequests; from += turn) {
       for (const [books, so] of taken) {
         const before = books.cpuMicroseconds()
         for (let at = from; at < from + turn; at++) {
           const began = performance.now()
           await work(books, at)
-          if (from >= warmAsked) so.times.push(performance.now() - began)
+          if (from >= warmUpRequests) so.times.push(performance.now() - began)
         }
-        if (from >= warmAsked) so.cpu += books.cpuMicroseconds() - before
+        if (from >= warmUpRequests) so.cpu += books.cpuMicroseconds() - before
       }
     }
     const middle = (times: readonly number[]) =>
@@ -119,7 +117,7 @@ async function measure(name: string, measuring: Measuring) {
     })
     for (const books of all) {
       const whole = await books.call('GET', of(books).path, undefined, 200)
-      const net = Math.round((size * 164.7 + (asked + warmAsked) * 549) * 100)
+      const net = Math.round((size * 164.7 + (asked + warmUpRequests) * 549) * 100)
       check(books, whole, 'totalAmountExcludingTax', net / 100)
       check(books, whole, 'totalTaxAmount', Math.round((net * 5) / 100) / 100)
     }
@@ -135,7 +133,7 @@ async function measure(name: string, measuring: Measuring) {
       [armature],
     )
     const whole = await armature.call('GET', path, undefined, 200)
-    const net = Math.round(((size + asked + warmAsked) * 164.7 - 100) * 100)
+    const net = Math.round(((size + asked + warmUpRequests) * 164.7 - 100) * 100)
     check(armature, whole, 'totalAmountExcludingTax', net / 100)
   }
   return {
