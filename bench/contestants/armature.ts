@@ -32,6 +32,7 @@ const idsWanted = 50_000
 
 /** What a client of a started home needs. */
 export interface Access {
+  readonly tenantId: string
   readonly subscriptionId: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -77,13 +78,14 @@ async function access({ folder, origin }: Place): Promise<Access> {
   if (status !== 200) throw new Error(`no token: ${status} ${body}`)
   const token = String(JSON.parse(body).access_token)
   return {
+    tenantId: running['tenantId'] ?? '',
     subscriptionId: running['subscriptionId'] ?? '',
     headers: { authorization: `Bearer ${token}` },
   }
 }
 
 /** The server's own files: objects of texts, as far as they are read here. */
-export function readTexts(path: string): Readonly<Record<string, string>> {
+function readTexts(path: string): Readonly<Record<string, string>> {
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 

@@ -13,7 +13,7 @@ import type { Place } from '../scenario.ts'
 
 export const count = 10_000
 const transactions = 20_000
-const events = 20_000
+const events = 10_000
 const subscriptions = 5_000
 /** Lines are added to them by chance: writers to one document wait for each other. */
 const documents = 200
@@ -31,14 +31,11 @@ export const loadCases = [
 
 export type LoadCase = (typeof loadCases)[number]
 
-interface Installation {
-  readonly database: string
-  readonly tenantId: string
-  readonly subscriptionId: string
-}
-
 /** While nothing is started. */
-export async function seedLists({ database, tenantId, subscriptionId }: Installation) {
+export async function seedLists(
+  database: string,
+  { tenantId, subscriptionId }: Access,
+): Promise<void> {
   await seedLedger(database, tenantId, transactions)
   await seedEvents({
     database,
@@ -53,9 +50,8 @@ export async function seedLists({ database, tenantId, subscriptionId }: Installa
 export async function requestsAt(
   place: Place,
   access: Access,
-  tenantId: string,
 ): Promise<Readonly<Record<LoadCase, Requests>>> {
-  const { subscriptionId, headers } = access
+  const { tenantId, subscriptionId, headers } = access
   const get = (path: string): Requests => ({ method: 'GET', paths: [path], headers, expects: 200 })
   return {
     ...requestsOf(access, count),

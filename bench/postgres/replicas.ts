@@ -6,14 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startPostgres } from '../../src/stores/testing/postgres-server.ts'
-import {
-  type Access,
-  armatureAt,
-  commandOf,
-  homeOf,
-  makeHome,
-  readTexts,
-} from '../contestants/armature.ts'
+import { type Access, armatureAt, commandOf, homeOf, makeHome } from '../contestants/armature.ts'
 import { DeploymentClient } from '../deployments/client.ts'
 import type { Child } from '../harness/child.ts'
 import { makePlace } from '../harness/place.ts'
@@ -45,11 +38,11 @@ interface Setting {
 export async function openOnSqlite({ dataFolder, processors }: Setting): Promise<Standing> {
   await using stack = new AsyncDisposableStack()
   const place = await makePlace(dataFolder, 'on-sqlite')
-  const { access, tenantId } = await fill(place)
+  const access = await fill(place)
   const replica = await start(place, access, processors)
   stack.use(replica.child)
   await replica.deployments.putService()
-  const requests = await requestsAt(place, access, tenantId)
+  const requests = await requestsAt(place, access)
   const opened = stack.move()
   return { requests, replicas: [replica], [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
@@ -60,7 +53,7 @@ export async function openOnPostgres({ dataFolder, processors }: Setting): Promi
   const url = await server.createDatabase()
   const first = await makePlace(dataFolder, 'on-postgresql')
   const second = await makePlace(dataFolder, 'on-postgresql-too')
-  const { access, tenantId } = await fill(first, url)
+  const access = await fill(first, url)
   const databasePid = await prepare(url)
   const shared = { ARMATURE_STORE: url, ARMATURE_PUBLIC_URL: first.origin }
   const key = readFileSync(join(homeOf(first.folder), 'installation.key'), 'utf8').trim()
@@ -74,22 +67,16 @@ export async function openOnPostgres({ dataFolder, processors }: Setting): Promi
     replicas.push(replica)
   }
   await replicas[0]?.deployments.putService()
-  const requests = await requestsAt(first, access, tenantId)
+  const requests = await requestsAt(first, access)
   const opened = stack.move()
   return { requests, replicas, databasePid, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 /** The home, with all rows but those that a started server makes. */
-async function fill(
-  place: Place,
-  store?: string,
-): Promise<{ readonly access: Access; readonly tenantId: string }> {
+async function fill(place: Place, store?: string): Promise<Access> {
   const access = await makeHome(place, count, store)
-  const home = homeOf(place.folder)
-  const { tenantId = '' } = readTexts(join(home, 'running.json'))
-  const { subscriptionId } = access
-  await seedLists({ database: store ?? join(home, 'armature.db'), tenantId, subscriptionId })
-  return { access, tenantId }
+  await seedLists(store ?? join(homeOf(place.folder), 'armature.db'), access)
+  return access
 }
 
 async function start(

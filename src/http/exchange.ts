@@ -80,6 +80,8 @@ export interface Exchange {
   principal: Principal | undefined
   /** As it was before the caller was last authenticated. */
   rightsAsOf: ReturnType<NonNullable<Plane['rightsAsOf']>>
+  /** Begun when the caller was authenticated, for the first decision alone: a later one asks anew. */
+  rightsRefresh: Promise<unknown> | undefined
   route: Route | undefined
   allowance: Allowance | undefined
   /** Marks the request as ended; set when it was counted as running. */
@@ -198,6 +200,7 @@ export function createExchange(
     correlationId: '',
     principal: undefined,
     rightsAsOf: undefined,
+    rightsRefresh: undefined,
     route: undefined,
     allowance: undefined,
     leave: undefined,

@@ -135,6 +135,34 @@ test('tampered tokens are refused, whatever their header says', async () => {
   assert.equal((await authenticate(fixture, token)).id, id)
 })
 
+test('a token that was seen before costs one look at the directory, which may fail', async () => {
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const { token } = await fixture.identity.issueToken(id)
+  const feed = fixture.store.feed('directory')
+  let looks = 0
+  let isAway = false
+  // As on a database server: whoever wants to know where the feed stands has to wait.
+  const position = async (): Promise<number> => {
+    looks++
+    if (isAway) throw new Error('away')
+    return feed.position()
+  }
+  await using replica = await fixture.replica({ feed: { ...feed, position } })
+  assert.equal((await authenticate(replica, token)).id, id)
+  looks = 0
+  for (let time = 1; time <= 3; time++) {
+    assert.equal((await authenticate(replica, token)).id, id)
+    assert.equal(looks, time)
+  }
+  isAway = true
+  // The process of a test ends at a rejection that nobody handles.
+  await assert.rejects(authenticate(replica, token), /away/)
+  isAway = false
+  await fixture.identity.directory.update(id, { enabled: false })
+  assert.equal((await refusal(replica, `Bearer ${token}`)).code, 'InvalidAuthenticationToken')
+})
+
 test('a good signature is not enough: time, tenant, audience, type and principal count', async () => {
   await using fixture = await openIdentityFixture()
   const id = await addAlice(fixture)

@@ -154,6 +154,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return principal
   }
 
+  /** The caller of a verified token, once it is known whether the directory has changed. */
+  function callerNow(entry: Entry): Principal | Promise<Principal> {
+    if (entry.version !== watch.version) return checkPrincipal(entry)
+    if (clock.now() >= entry.expiresAt) {
+      forget(entry)
+      throw expiredToken(entry.expiresAt - limits.clockSkewSeconds * 1000)
+    }
+    return entry.principal
+  }
+
   return {
     callerOf: (header) => verifiedBefore(header)?.principal.id,
     expiryOf: (header) => (header === undefined ? undefined : verifiedBefore(header)?.expiresAt),
@@ -162,14 +172,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const entry = verifiedBefore(header)
       if (entry === undefined) return verify(header)
       const moved = watch.refresh()
-      if (moved !== undefined || entry.version !== watch.version) {
-        return checkPrincipal(entry)
-      }
-      if (clock.now() >= entry.expiresAt) {
-        forget(entry)
-        throw expiredToken(entry.expiresAt - limits.clockSkewSeconds * 1000)
-      }
-      return entry.principal
+      return moved === undefined ? callerNow(entry) : moved.then(() => callerNow(entry))
     },
   }
 }

@@ -85,6 +85,16 @@ export interface Access {
    * where the store can tell without a query, since every request pays for this call.
    */
   allows(question: AccessRequest): Verdict | Promise<Verdict>
+  /**
+   * Begins to bring up to date what answers rest on. Once it resolves, `allowsAsKnown` is as good as an `allows` that was called
+   * instead. `undefined` where nothing has to be waited for.
+   */
+  refresh?(): Promise<unknown> | undefined
+  /**
+   * Like `allows`, by what is known, without asking the store whether that has changed: after `refresh`, or where the answer is
+   * taken back if it has.
+   */
+  allowsAsKnown?(question: AccessRequest): Verdict | Promise<Verdict>
   /** The feeds that answers rest on, and positions that later answers are not behind. Asks nobody. */
   asOf?(): FeedPositions
   /**
@@ -139,9 +149,15 @@ export type PermissionAnswer =
     }
   | { readonly holds: false; readonly reason: string }
 
+/** An `allows` that asks nobody where the port has one. */
+export function asKnown(access: Access): Pick<Access, 'allows'> {
+  const { allowsAsKnown } = access
+  return allowsAsKnown === undefined ? access : { allows: allowsAsKnown }
+}
+
 /** No attributes are known here, so a conditional grant is no grant. Synchronous where the access port is. */
 export function allowsWithoutAttributes(
-  access: Access,
+  access: Pick<Access, 'allows'>,
   question: AccessRequest,
   now: number,
 ): boolean | Promise<boolean> {

@@ -196,7 +196,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     },
     async dryRun(requests, principal, correlationId, { signal, isSentNext = false } = {}) {
       const rows = new DryRun(deps.store)
-      const mayCreate = await mayCreateScopes(deps, principal)
+      const mayCreate = await mayCreateScopes(deps, { principal })
       const shared = new SharedChecks(deps, { principal, correlationId }, rows, mayCreate)
       rows.shared = shared
       const results: DryRunResult[] = []

@@ -14,6 +14,7 @@ import {
   type Attributes,
   type AttributeValue,
   allowsWithoutAttributes,
+  asKnown,
   type ConditionalGrant,
   type DataUse,
   hasRoleBelow,
@@ -257,12 +258,13 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     },
     locate: (method, path, query) => locate(registry, method, path, query),
     methodsOf: (path, query) => methodsOf(registry, path, query),
-    authorize(route, principal, correlationId) {
-      const asked = authorize(deps, asLocated(route), principal)
+    authorize(route, principal, correlationId, refreshed) {
+      const asked = authorize(deps, asLocated(route), principal, refreshed)
       // A granted or pending answer is returned without a promise; only a refusal needs one.
       if (!(asked instanceof Promise)) return asked
       return asked.catch(noteDenied(options, route, principal, correlationId))
     },
+    refreshRights: () => options.access.refresh?.(),
     rightsAsOf: () => options.access.asOf?.(),
     stillAllows: (route, principal) => stillAllows(deps, asLocated(route), principal),
     largeAt: ({ key }) => options.store.largeAt(key),
@@ -320,9 +322,14 @@ function authorize(
   deps: PlaneDependencies,
   route: LocatedRoute,
   principal: Principal,
+  refreshed?: Promise<unknown>,
 ): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined> {
   if (route.action === '') return undefined
-  const verdict = deps.access.allows({ principal, action: route.action, scope: route.scope })
+  const question = { principal, action: route.action, scope: route.scope }
+  const verdict =
+    refreshed === undefined
+      ? deps.access.allows(question)
+      : refreshed.then(() => asKnown(deps.access).allows(question))
   const judge = (found: Verdict): ConditionalGrant | undefined | Promise<undefined> => {
     if (found === true) return undefined
     return found === false ? deniedUnlessPartly(deps, route, principal) : found

@@ -130,7 +130,13 @@ export interface Plane {
     route: Route,
     principal: Principal,
     correlationId: string,
+    refreshed?: Promise<unknown>,
   ): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined>
+  /**
+   * Begins what `authorize` would wait for, for one call of it with the result: so that a caller is identified meanwhile.
+   * The answer is by rights that are not older than this call.
+   */
+  refreshRights?(): Promise<unknown> | undefined
   /** What later answers of `authorize` rest on at least, and the caller's account with them. */
   rightsAsOf?(): FeedPositions | undefined
   /**

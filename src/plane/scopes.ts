@@ -20,12 +20,13 @@ import {
 } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { Lock, Reads, ResourceRow, Tx } from '#stores/store.ts'
-import { allowsWithoutAttributes } from './access.ts'
+import { allowsWithoutAttributes, asKnown } from './access.ts'
 import { recordActivity } from './audit.ts'
 import { type CompiledStoredType, isStored } from './compiled-type.ts'
 import type { NameRule } from './declare/wire.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import { readRow, type StoredResource, writeRow } from './document.ts'
+import type { RunInput } from './plane.ts'
 
 /** The subscription and group above an id (not the id itself), outermost first. */
 export function impliedScopes(id: ResourceId): readonly ResourceId[] {
@@ -77,16 +78,22 @@ export async function requireScopes(reads: Reads, id: ResourceId, self: boolean)
 
 /**
  * Whether the caller may create missing scopes. Checked before the transaction, which may use nothing but its own
- * connection.
+ * connection. A write that is taken back if rights change before it is committed goes by what is known.
  */
 export async function mayCreateScopes(
   deps: PlaneDependencies,
-  principal: Principal,
+  {
+    principal,
+    authorizeAgain,
+    rightsAsOf,
+  }: Pick<RunInput, 'principal' | 'authorizeAgain' | 'rightsAsOf'>,
 ): Promise<boolean> {
   if (deps.scopes === 'declared') return false
   const { permissions } = deps.registry.byName('Resources/subscriptions/resourceGroups')
   const question = { principal, action: permissions.write, scope: rootId }
-  return allowsWithoutAttributes(deps.access, question, deps.clock.now())
+  const isCompared = authorizeAgain !== undefined && rightsAsOf !== undefined
+  const access = isCompared ? asKnown(deps.access) : deps.access
+  return allowsWithoutAttributes(access, question, deps.clock.now())
 }
 
 /**

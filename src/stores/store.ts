@@ -158,6 +158,11 @@ export interface Tx extends Reads {
    * as they left it. For limits: whoever counts and then adds would pass a limit beside another who does so.
    */
   alone(name: string): Promise<void>
+  /**
+   * Says that nothing is decided by the answers to these calls, and that only `follow` comes after them. A database server
+   * gets the commit with them: where one fails, nothing is committed, and the transaction fails with that.
+   */
+  endWith?(calls: readonly (Promise<void> | undefined)[]): Promise<unknown> | undefined
   /** Throws `StoreConflict` unless `claim` still holds; after that its lease cannot be lost before the commit. */
   assertClaim(claim: Claim): Promise<void>
   /** Between two steps that may each take milliseconds: lets others have a turn where this one is used up. */

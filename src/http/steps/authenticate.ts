@@ -4,9 +4,31 @@ import type { Edge, Exchange } from '../exchange.ts'
 
 export function authenticate(exchange: Exchange, edge: Edge): void | Promise<void> {
   exchange.rightsAsOf = edge.plane.rightsAsOf?.()
-  const principal = edge.authenticate(exchange.request.headers.authorization)
-  if (principal instanceof Promise) return remember(exchange, principal)
+  const { authorization } = exchange.request.headers
+  const principal = edge.authenticate(authorization)
+  if (principal instanceof Promise) {
+    if (mayRefresh(exchange, edge, authorization)) refreshRights(exchange, edge)
+    return remember(exchange, principal)
+  }
   exchange.principal = principal
+}
+
+/** Whoever has shown no good token yet makes the store do nothing. Only the plane takes the result. */
+function mayRefresh(
+  { endpoint }: Exchange,
+  edge: Edge,
+  authorization: string | undefined,
+): boolean {
+  if (endpoint.kind !== 'resource' || authorization === undefined) return false
+  return edge.callerOf(authorization) !== undefined
+}
+
+/** What the decision waits for and what the caller waits for are asked together: one way to a database server. */
+function refreshRights(exchange: Exchange, edge: Edge): void {
+  const refresh = edge.plane.refreshRights?.()
+  // Where the caller is refused first, nobody waits for it.
+  refresh?.catch(() => undefined)
+  exchange.rightsRefresh = refresh
 }
 
 async function remember(

@@ -32,8 +32,15 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
     body: 'none',
     counts: 'reads',
     authorize(exchange, edge) {
-      const { correlationId } = exchange
-      const pending = edge.plane.authorize(routeOf(exchange), principalOf(exchange), correlationId)
+      const { correlationId, rightsRefresh } = exchange
+      exchange.rightsRefresh = undefined
+      const principal = principalOf(exchange)
+      const pending = edge.plane.authorize(
+        routeOf(exchange),
+        principal,
+        correlationId,
+        rightsRefresh,
+      )
       if (pending instanceof Promise) return keepPending(exchange, pending)
       exchange.pending = pending
     },

@@ -74,7 +74,7 @@ export interface Write extends WriteRequest {
 
 /** Also answers 404 for a missing scope, cheaply, before the transaction that locks the scopes. */
 async function openWriteRequest({ deps, route, input, body }: CheckedWrite): Promise<WriteRequest> {
-  const mayCreate = await mayCreateScopes(deps, input.principal)
+  const mayCreate = await mayCreateScopes(deps, input)
   if (!mayCreate) {
     for (const scope of impliedScopes(route.id)) {
       if ((await deps.store.get(scope.key)) === undefined) refuseMissingScope(deps, scope)
@@ -259,12 +259,13 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
   await tx.pause()
   const record = recordOf(write, { next, outcome, effect, operationId: opened?.id })
   const isScheduled = isLong || reconcile?.background !== undefined
-  // All at once: on a database server that is one round trip.
-  await Promise.all([
+  // All at once, and the commit with them: on a database server that is one way.
+  const writes = [
     recordActivity(tx, record),
     isLong ? undefined : storeRow(),
     isScheduled ? tx.schedule(id.key, now) : undefined,
-  ])
+  ]
+  await (tx.endWith === undefined ? Promise.all(writes) : tx.endWith(writes))
   await appendToFeed(tx, compiled, id.key)
   return outcome
 }

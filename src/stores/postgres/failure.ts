@@ -17,6 +17,11 @@ interface ServerError extends Error {
 /** Another replica changed the columns of a prepared statement. Nothing was done; under a new name it works. */
 export class StalePlan extends StoreConflict {}
 
+/** What `recordAtPositions` fails with. */
+export function isDivisionByZero(error: unknown): boolean {
+  return error instanceof Error && isServerError(error) && error.code === '22012'
+}
+
 function isServerError(error: Error): error is ServerError {
   return 'severity' in error && 'code' in error && typeof error.code === 'string'
 }

@@ -5,9 +5,9 @@ import { after, type TestContext, test } from 'node:test'
 import pg, { type PoolClient } from 'pg'
 
 import { requireOrSkip } from '../../../tests/require.ts'
-import { contractOptions, contractRow } from '../contract/setting.ts'
+import { contractEvent, contractOptions, contractRow } from '../contract/setting.ts'
 import { LargeRows } from '../large-rows.ts'
-import type { Store } from '../store.ts'
+import { FeedMoved, type Store, StoreConflict, type Tx } from '../store.ts'
 import {
   findPostgres,
   howToGetPostgres,
@@ -186,6 +186,66 @@ test('locks that are begun ahead are sent at once and in their order, each for t
   assert.deepEqual(await tx.lock('/c', 'change'), rows[2])
   assert.deepEqual(sent.slice(5), ['update', 'lockForShare', 'lockForShare', 'lockForChange'])
   await tx.commit()
+})
+
+test('the commit goes with the last calls, and where one of them fails, nothing is committed', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store, other } = at
+  await store.transact((tx) => tx.insert(contractRow('/a')))
+  await store.transact((tx) => tx.follow('f', '/a'))
+  const sent: string[] = []
+  const tx = transactionOn(other, transactions.begin, sent)
+  await tx.lock('/a', 'change')
+  sent.length = 0
+  await tx.endWith([
+    tx.update({ ...contractRow('/a'), etag: 'e2' }, 'e1'),
+    tx.record(contractEvent),
+  ])
+  const committed = tx.commit()
+  // Nothing is answered yet.
+  assert.deepEqual(sent, ['update', 'record', 'COMMIT'])
+  await committed
+  assert.equal((await store.get('/a'))?.etag, 'e2')
+
+  const lose = (last: (tx: Tx) => readonly Promise<void>[], expected = { f: 1 }): Promise<void> =>
+    store.transact(
+      async (tx) => {
+        await tx.lock('/a', 'change')
+        await tx.endWith?.([tx.insert(contractRow('/b')), ...last(tx)])
+        await tx.follow('f', '/b')
+      },
+      { expected },
+    )
+  const event = (tx: Tx): readonly Promise<void>[] => [tx.record(contractEvent)]
+  await assert.rejects(lose(event, { f: 0 }), (error) => {
+    assert.ok(error instanceof FeedMoved)
+    assert.deepEqual(error.positions, { f: 1 })
+    return true
+  })
+  await assert.rejects(
+    lose((tx) => [tx.insert(contractRow('/c', { document: 'a\0b' })), ...event(tx)]),
+    /NUL/,
+  )
+  // A row that is not locked may have another tag, and one that is locked a newer one.
+  await assert.rejects(
+    lose((tx) => [tx.update(contractRow('/none'), 'e1')]),
+    StoreConflict,
+  )
+  await assert.rejects(
+    lose((tx) => [tx.update(contractRow('/a'), 'e1')]),
+    StoreConflict,
+  )
+  await assert.rejects(
+    lose((tx) => [tx.insert(contractRow('/a'))]),
+    StoreConflict,
+  )
+  assert.equal(await store.count({ under: '/', limit: 9 }), 1)
+  assert.equal(await store.feed('f').position(), 1)
+  assert.deepEqual(await store.sql.all('SELECT count(*) AS number FROM events'), [{ number: 1 }])
+  await lose(event)
+  assert.equal(await store.count({ under: '/', limit: 9 }), 2)
+  assert.equal(await store.feed('f').position(), 2)
 })
 
 test('of calls sent at once, all tell the failure of the first', async (t) => {

@@ -146,15 +146,20 @@ export const changes = named({
 
 const atPositions = new Map<number, Statement>()
 
-/** Like `record`, and answers where so many feeds stand: no statement of its own is sent for that. */
+/**
+ * Like `record`, and fails where one of so many feeds stands elsewhere than expected: no statement of its own is sent for
+ * that. The server itself ends the transaction then, so a commit may be on its way before the answer.
+ */
 export function recordAtPositions(feeds: number): Statement {
   const known = atPositions.get(feeds)
   if (known !== undefined) return known
-  const positions = Array.from(
+  // A feed that nothing was appended to has no row.
+  const stands = Array.from(
     { length: feeds },
-    (_, at) => `(SELECT position FROM feeds WHERE name = $${11 + at})`,
+    (_, at) =>
+      `coalesce((SELECT position FROM feeds WHERE name = $${11 + 2 * at}), 0) = $${12 + 2 * at}`,
   )
-  const text = `${record} RETURNING ${positions.join(', ')}`
+  const text = `${record} RETURNING 1 / CASE WHEN ${stands.join(' AND ')} THEN 1 ELSE 0 END`
   const made = { name: `recordAtPositions${feeds}`, text }
   atPositions.set(feeds, made)
   return made

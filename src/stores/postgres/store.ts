@@ -333,7 +333,7 @@ export class PostgresStore implements Store {
       return value
     } catch (error) {
       usable = await tx.rollback()
-      throw error
+      throw await tx.reasonOf(error)
     } finally {
       client.release(!usable)
     }

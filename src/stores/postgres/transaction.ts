@@ -8,12 +8,12 @@ import { objectMaker } from '#kernel/object-maker.ts'
 import type { Leave } from '#kernel/room.ts'
 import type { LargeRows } from '../large-rows.ts'
 import { freeTurn } from '../next-turn.ts'
-import { findMove } from '../optimistic.ts'
 import { assertCarried } from '../sql.ts'
 import {
   type Claim,
   type EventRow,
   type Exclusive,
+  FeedMoved,
   type FeedPositions,
   type Lock,
   type LockMode,
@@ -27,6 +27,7 @@ import {
   type Tx,
 } from '../store.ts'
 import { LostClaim } from '../tries.ts'
+import { isDivisionByZero } from './failure.ts'
 import { PostgresReads } from './reads.ts'
 import type { Answer, Parameter, PreparedStatements } from './session.ts'
 import { changes, queries, recordAtPositions, type Statement, transactions } from './statements.ts'
@@ -49,6 +50,12 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   /** Locks that were begun and that nobody has waited for yet. */
   readonly #ahead = new Map<string, { readonly mode: LockMode; readonly row: LockedRow }>()
   readonly #expected: FeedPositions | undefined
+  /** The tags of rows that are locked, so that nobody else changes them. */
+  readonly #tags = new Map<string, string>()
+  /** Calls under way that fail by their answer, which the server does not know. */
+  #judged = 0
+  /** The calls that COMMIT is sent with. */
+  #ending: readonly unknown[] | undefined
   #claims: readonly Claim[] = []
   /** Set when work was scheduled, so that other processes are notified after the commit. */
   scheduled = false
@@ -103,7 +110,9 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   async #lock(key: string, mode: LockMode): Promise<ResourceRow | undefined> {
     const statement = mode === 'change' ? changes.lockForChange : changes.lockForShare
-    return this.one((await this.#call(statement, [key], { reads: true })).rows)
+    const row = this.one((await this.#call(statement, [key], { reads: true })).rows)
+    if (row !== undefined && mode === 'change') this.#tags.set(key, row.etag)
+    return row
   }
 
   async insert(row: ResourceRow): Promise<void> {
@@ -113,13 +122,19 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   async update(row: ResourceRow, etag: string): Promise<void> {
     const values = [...columnsOf(row), row.key, etag]
-    const answer = await this.#call(changes.update, values, row)
-    if (answer.changes === 0) this.#fail(staleTag(row.key))
+    // A row that is locked has the tag that was seen.
+    const isSure = this.#tags.get(row.key) === etag
+    if (isSure) this.#tags.set(row.key, row.etag)
+    const answer = this.#call(changes.update, values, row)
+    if ((isSure ? await answer : await this.#judge(answer)).changes === 0) {
+      this.#fail(staleTag(row.key))
+    }
     this.large.note(row)
   }
 
   async remove(key: string, etag: string): Promise<void> {
-    const answer = await this.#call(changes.remove, [key, etag])
+    this.#tags.delete(key)
+    const answer = await this.#judge(this.#call(changes.remove, [key, etag]))
     if (answer.changes === 0) this.#fail(staleTag(key))
     this.large.forget(key)
   }
@@ -160,11 +175,19 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 
   async #recordAtPositions(values: readonly SqlValue[], expected: FeedPositions): Promise<void> {
-    const names = Object.keys(expected)
-    const { rows } = await this.#call(recordAtPositions(names.length), [...values, ...names])
-    // A feed that nothing was appended to has no row.
-    const moved = findMove(expected, (_, at) => Number(rows[0]?.[at] ?? 0))
-    if (moved !== undefined) this.#fail(moved)
+    const feeds = Object.entries(expected)
+    await this.#call(recordAtPositions(feeds.length), [...values, ...feeds.flat()], {
+      meaning: (error) => (isDivisionByZero(error) ? new PositionsDiffer() : undefined),
+    })
+  }
+
+  endWith(calls: readonly (Promise<void> | undefined)[]): Promise<unknown> | undefined {
+    const isSent = this.#beginning === undefined && this.#judged === 0 && this.#claims.length === 0
+    if (!isSent) return Promise.all(calls)
+    this.#ending = calls
+    // A failure is kept, and the commit fails with it.
+    for (const call of calls) call?.catch(() => undefined)
+    return undefined
   }
 
   async follow(feed: string, key: string): Promise<void> {
@@ -186,7 +209,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
    * work row first could deadlock.
    */
   async assertClaim(claim: Claim): Promise<void> {
-    const { rows } = await this.#call(changes.assertClaim, [claim.key, claim.fence])
+    const { rows } = await this.#judge(this.#call(changes.assertClaim, [claim.key, claim.fence]))
     if (rows.length === 0) this.#fail(lostClaim(claim))
     this.#claims = [...this.#claims, claim]
   }
@@ -205,7 +228,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   /** Ends the transaction after its work succeeded. */
   async commit(): Promise<void> {
-    await this.#last.catch(() => undefined)
+    if (this.#ending === undefined) await this.#last.catch(() => undefined)
     // Work that ignored a failure decided on rows that do not exist, so the transaction fails all the same.
     if (this.#failure !== undefined) throw this.#failure
     for (const claim of this.#claims) await this.#lockClaim(claim)
@@ -215,6 +238,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     const done = this.#send(transactions.commit)
     this.#last = done
     const [{ command }] = await Promise.all([done, ...feeds])
+    await Promise.allSettled(this.#ending ?? [])
+    if (this.#failure !== undefined) throw this.#failure
     if (command !== 'COMMIT') {
       throw new StoreUnavailable(`PostgreSQL answered a commit with ${command}.`, 'later')
     }
@@ -231,6 +256,20 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       // The server ends the transaction with the connection. The original failure is the one that counts.
       return false
     }
+  }
+
+  /**
+   * What a transaction fails with that was rolled back for `error`. Where feeds stood elsewhere, the server has ended it before it
+   * could be asked where.
+   */
+  async reasonOf(error: unknown): Promise<unknown> {
+    if (!(error instanceof PositionsDiffer)) return error
+    const names = Object.keys(this.#expected ?? {})
+    const answer = await this.#prepared.ask(this.#client, queries.feedPositions, [names])
+    const found = new Map(answer.rows.map(([name, position]) => [name, position]))
+    return new FeedMoved(
+      Object.fromEntries(names.map((name) => [name, Number(found.get(name) ?? 0)])),
+    )
   }
 
   /** Rows that others wait for are locked last and always in the same order: claims, then feeds by name. */
@@ -264,11 +303,12 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   #call(
     statement: Statement | string,
     values: readonly Parameter[],
-    { uniqueKey = null, reads = false }: CallFacts = {},
+    facts: CallFacts = {},
   ): Promise<Answer> {
+    const { reads = false } = facts
     const call = async (): Promise<Answer> => {
       this.#assertOpen()
-      return this.#send(statement, values, uniqueKey)
+      return this.#send(statement, values, facts)
     }
     const isHeld = this.#beginning !== undefined && (this.#isHeld || !reads)
     this.#isHeld ||= isHeld
@@ -280,15 +320,22 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   async #send(
     statement: Statement | string,
     values: readonly Parameter[] = [],
-    uniqueKey: string | null = null,
+    { uniqueKey = null, meaning }: CallFacts = {},
   ): Promise<Answer> {
     try {
       return await this.#prepared.ask(this.#client, statement, values, uniqueKey)
     } catch (error) {
       // Errors after the first failure only say that the transaction has failed.
-      this.#failure ??= error
+      this.#failure ??= meaning?.(error) ?? error
       throw this.#failure
     }
+  }
+
+  async #judge(answer: Promise<Answer>): Promise<Answer> {
+    this.#judged++
+    const judged = await answer
+    this.#judged--
+    return judged
   }
 
   #fail(error: Error): never {
@@ -297,12 +344,18 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 }
 
+/** A feed stands elsewhere than where something was decided. */
+class PositionsDiffer extends Error {}
+
 type LockedRow = Promise<ResourceRow | undefined>
 
-/** The unique key of a written row, and whether the call changes nothing. */
 interface CallFacts {
+  /** Of the written row. */
   readonly uniqueKey?: string | null
+  /** Whether the call changes nothing. */
   readonly reads?: boolean
+  /** What the failure of this call stands for, if it is not what the server says. */
+  readonly meaning?: (error: unknown) => Error | undefined
 }
 
 /** The columns of a row after its key, in the order of the statements. */

@@ -65,6 +65,30 @@ function ask(action: string, scope: string, groups: readonly string[] = []): Acc
   return { principal: { ...principal, id: ann, groups }, action, scope: idOf(scope) }
 }
 
+test('what was begun beforehand decides by all that was acknowledged before, with one look', async () => {
+  let looks = 0
+  const { rows, authorizer, grant } = setUp(async () => {
+    looks++
+    return rows.feed.position()
+  })
+  const decide = async (): Promise<Verdict | undefined> => {
+    await authorizer.refresh?.()
+    return authorizer.allowsAsKnown?.(ask(read, sub))
+  }
+  assert.equal(await decide(), false)
+  for (const allowed of [true, false, true]) {
+    const path = grant('', reader)
+    if (!allowed) rows.remove(path)
+    looks = 0
+    assert.equal(await decide(), allowed)
+    assert.equal(looks, 1)
+  }
+  // By what is known: the change since then is not looked for.
+  rows.remove(grant('', reader))
+  assert.equal(await authorizer.allowsAsKnown?.(ask(read, sub)), true)
+  assert.equal(await authorizer.allows(ask(read, sub)), false)
+})
+
 const write = 'Vendor.Authorization/roleAssignments/write'
 const read = 'Vendor.Resources/subscriptions/read'
 const builtIn: readonly [role: string, action: string, allowed: boolean][] = [

@@ -186,6 +186,8 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
 
   return {
     allows,
+    refresh: fresh,
+    allowsAsKnown: answer,
     asOf: openPositions(assignments, groups),
     scopesOf: async (by) => scopesIn(await idsNow(by), loader.loaded()),
     prohibitionsFor,

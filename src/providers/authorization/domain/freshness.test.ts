@@ -41,7 +41,7 @@ test('a synchronous feed that did not move costs no promise', async () => {
   assert.equal(steps, 2, 'callers at the same time share one catching up')
 })
 
-test('whoever comes after a look began waits for a later one; those share it', async () => {
+test('whoever comes after a look began is answered by a later one, and the copy never goes back', async () => {
   const { freshness, looks, steps } = setUp()
   const done: string[] = []
   const wait = (name: string): void => {
@@ -50,14 +50,17 @@ test('whoever comes after a look began waits for a later one; those share it', a
   wait('first')
   wait('second')
   wait('third')
-  assert.equal(looks.length, 1)
+  assert.equal(looks.length, 3)
   looks[0]?.(1)
   await settle()
   assert.deepEqual(done, ['first'])
-  assert.equal(looks.length, 2, 'second and third share a look')
-  looks[1]?.(5)
+  looks[2]?.(5)
   await settle()
-  assert.deepEqual(done, ['first', 'second', 'third'])
+  assert.deepEqual(done, ['first', 'third'])
+  looks[1]?.(3)
+  await settle()
+  assert.deepEqual(done, ['first', 'third', 'second'])
+  assert.equal(freshness.position, 5)
   assert.deepEqual(steps, [
     [undefined, 1],
     [1, 5],

@@ -1,6 +1,6 @@
 /**
- * Keeps a copy as current as its feed: every `ensure` reads the feed's position, and catches up when it moved.
- * Concurrent callers share one read and one catch-up.
+ * Keeps a copy as current as its feed: every `ensure` reads the feed's position, and catches up when it moved. Concurrent
+ * callers share one catch-up. Reads of positions are not shared here: the store knows which of them may be one statement.
  */
 
 export type Position = number | Promise<number>
@@ -13,7 +13,7 @@ interface Freshness {
   ensure(): Promise<void> | undefined
   /** The position of the copy; `undefined` before the first load. */
   readonly position: number | undefined
-  /** Resolves when nothing is in progress. */
+  /** Resolves when no catch-up is in progress. */
   settled(): Promise<void>
 }
 
@@ -27,9 +27,6 @@ export function createFreshness(
 ): Freshness {
   let reached: number | undefined
   let advancing: Promise<void> | undefined
-  /** A read that has not begun yet: callers before its start may share it. */
-  let nextLook: Promise<number> | undefined
-  let looking: Promise<unknown> | undefined
 
   async function step(target: number): Promise<void> {
     reached = await advance(reached, target)
@@ -48,37 +45,16 @@ export function createFreshness(
     return reached !== undefined && reached >= position ? undefined : reach(position)
   }
 
-  /**
-   * A read that began before the caller came may miss later acknowledged changes, so the caller waits for the next.
-   */
-  function shared(first: Promise<number>): Promise<number> {
-    looking = first
-    const done = (): void => {
-      if (looking === first) looking = undefined
-    }
-    first.then(done, done)
-    return first
-  }
-
   return {
     ensure() {
-      if (nextLook !== undefined) return nextLook.then(arrived)
-      if (looking !== undefined) {
-        const begin = (): Promise<number> => {
-          nextLook = undefined
-          return shared(Promise.resolve(look()))
-        }
-        nextLook = looking.then(begin, begin)
-        return nextLook.then(arrived)
-      }
       const position = look()
-      return typeof position === 'number' ? arrived(position) : shared(position).then(arrived)
+      return typeof position === 'number' ? arrived(position) : position.then(arrived)
     },
     get position() {
       return reached
     },
     async settled() {
-      await Promise.allSettled([looking, advancing])
+      await Promise.allSettled([advancing])
     },
   }
 }
