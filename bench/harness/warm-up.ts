@@ -6,10 +6,10 @@
 import type { WarmUp } from '../load/job.ts'
 
 /**
- * For a load, before the first round of each server and case. Who answers less than 2,000 a second would take the most of a run
+ * For a load, before the first round of each server and case. Who answers less than 2,500 a second would take the most of a run
  * for it, so that ends by the clock.
  */
-export const firstWarmUp: WarmUp = { requests: 20_000, secondsLeast: 2, secondsMost: 10 }
+export const firstWarmUp: WarmUp = { requests: 20_000, secondsLeast: 2, secondsMost: 8 }
 /** It has answered before, so only its connections are new. */
 export const laterWarmUp: WarmUp = { requests: 0, secondsLeast: 0.5, secondsMost: 0.5 }
 

@@ -167,11 +167,40 @@ test('shells end when the right to them is taken away', async (t) => {
     const key = readFileSync(join(first.home, 'installation.key'), 'utf8')
     await using second = await startInstallation({ store, key, environment })
     await takeAway(two, first, second)
+    await two.test('reads among many others', () => readAmongOthers(first, second))
     await two.test('writes that wait for their turn', () => takeTurns(first, second, store))
     await two.test('writes that wait for a row', () => waitForRow(first, second, store))
     await two.test('a database of a slow server', () => makeSlowly(first, store))
   })
 })
+
+/** Reads share their looks at what changed: each has its answer by what was acknowledged before it was sent. */
+async function readAmongOthers(first: Installation, second: Installation): Promise<void> {
+  const scope = `/subscriptions/${first.subscriptionId}/resourceGroups/read`
+  await createResourceGroup(first, scope)
+  const reader = await createApplication(first, 'reader')
+  const another = await createApplication(first, 'another reader')
+  await grant(first, scope, roles.reader, another.principalId)
+  const read = async ({ token } = reader): Promise<number> =>
+    (await second.request('GET', `${scope}?api-version=2021-04-01`, { token })).status
+  /** The answer to the reader, whose request is the middle one of several. */
+  const amongOthers = async (): Promise<number> => {
+    const others = [read(another), read(another)]
+    const answer = read()
+    for (const one of [...others, read(another), read(another)]) assert.equal(await one, 200)
+    return answer
+  }
+  for (let round = 0; round < 10; round++) {
+    assert.equal(await amongOthers(), 403)
+    const assigned = await grant(first, scope, roles.reader, reader.principalId)
+    assert.equal(await amongOthers(), 200)
+    await revoke(first, assigned)
+  }
+  await grant(first, scope, roles.reader, reader.principalId)
+  assert.equal(await amongOthers(), 200)
+  await changed(first, 'PATCH', reader, { enabled: false })
+  assert.equal(await amongOthers(), 401)
+}
 
 /** Its server is reached by a way that keeps connections waiting. */
 async function makeSlowly(installation: Installation, store: string): Promise<void> {
