@@ -320,3 +320,33 @@ test('a body that comes after its caller was revoked changes nothing', async () 
   }
   assert.deepEqual(done, [])
 })
+
+test('a caller whose body is there already is authorized once, and one whose body comes later again', async () => {
+  let count = 0
+  let heard = Promise.withResolvers<void>()
+  await using edge = await startEdge({
+    options: {
+      // As where a database server has to be asked.
+      async authenticate() {
+        count++
+        await new Promise((resolve) => setImmediate(resolve))
+        heard.resolve()
+        return owner
+      },
+    },
+  })
+  const whole = head('PUT', 'Content-Length: 32', 'Content-Type: application/json') + fit
+  assert.match(told((await rawRequest(edge.port, [whole]))[0]), /^201 n/)
+  count = 0
+  assert.match(told((await rawRequest(edge.port, [whole]))[0]), /^200 n/)
+  assert.equal(count, 1)
+  heard = Promise.withResolvers<void>()
+  const socket = connect(edge.port, '127.0.0.1')
+  const answer = once(socket, 'data')
+  socket.write(whole.slice(0, -1))
+  await heard.promise
+  socket.write(whole.slice(-1))
+  assert.match(String((await answer)[0]), /^HTTP\/1.1 200 /)
+  assert.equal(count, 3)
+  socket.destroy()
+})

@@ -23,6 +23,7 @@ import type { Metrics } from './metrics.ts'
 import type { PermissionWatch } from './permission-watch.ts'
 import type { PublicUrlOf } from './public-url.ts'
 import type { SlowReaders } from './slow-readers.ts'
+import { authenticate } from './steps/authenticate.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
 /** The columns of the matrix. Paths of the plane are `resource` until they have been located. */
@@ -80,7 +81,7 @@ export interface Exchange {
   principal: Principal | undefined
   /** As it was before the caller was last authenticated. */
   rightsAsOf: ReturnType<NonNullable<Plane['rightsAsOf']>>
-  /** Begun when the caller was authenticated, for the first decision alone: a later one asks anew. */
+  /** Begun when the caller was authenticated, for the next decision alone: a later one asks anew. */
   rightsRefresh: Promise<unknown> | undefined
   route: Route | undefined
   allowance: Allowance | undefined
@@ -316,8 +317,7 @@ function whenRead({ response }: Exchange): (free: () => void) => void {
  * result is the grant as it is now.
  */
 export async function authorizeAgain(exchange: Exchange, edge: Edge): Promise<Exchange['pending']> {
-  exchange.rightsAsOf = edge.plane.rightsAsOf?.()
-  exchange.principal = await edge.authenticate(exchange.request.headers.authorization)
+  await authenticate(exchange, edge)
   await exchange.endpoint.authorize(exchange, edge)
   return exchange.pending
 }

@@ -1,9 +1,10 @@
 /** Identifies the caller from the `Authorization` header alone. */
 
-import type { Edge, Exchange } from '../exchange.ts'
+import type { Edge, EndpointKind, Exchange } from '../exchange.ts'
 
 export function authenticate(exchange: Exchange, edge: Edge): void | Promise<void> {
   exchange.rightsAsOf = edge.plane.rightsAsOf?.()
+  exchange.rightsRefresh = undefined
   const { authorization } = exchange.request.headers
   const principal = edge.authenticate(authorization)
   if (principal instanceof Promise) {
@@ -13,13 +14,20 @@ export function authenticate(exchange: Exchange, edge: Edge): void | Promise<voi
   exchange.principal = principal
 }
 
+const kindsOfPlane: ReadonlySet<EndpointKind> = new Set([
+  'resource',
+  'collection',
+  'action',
+  'operation',
+])
+
 /** Whoever has shown no good token yet makes the store do nothing. Only the plane takes the result. */
 function mayRefresh(
   { endpoint }: Exchange,
   edge: Edge,
   authorization: string | undefined,
 ): boolean {
-  if (endpoint.kind !== 'resource' || authorization === undefined) return false
+  if (!kindsOfPlane.has(endpoint.kind) || authorization === undefined) return false
   return edge.callerOf(authorization) !== undefined
 }
 

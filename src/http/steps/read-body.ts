@@ -16,6 +16,7 @@ import {
   type Edge,
   type Exchange,
   enterBodyRoom,
+  smallBodyBytes,
 } from '../exchange.ts'
 import { parseJsonWithPauses } from '../json.ts'
 import type { LargeBodies } from '../large-bodies.ts'
@@ -118,6 +119,7 @@ export async function bytesOf(
   const { request, response } = exchange
   const usual = Math.min(limit, edge.limits.bodyBytesMax)
   const announced = Number(request.headers['content-length'] ?? 0)
+  const isHere = request.complete && announced > 0 && announced <= smallBodyBytes
   if (announced > usual) await admitLarge?.()
   if (!(await enterBodyRoom(exchange, edge))) throw connectionEnded()
   // The client is told to continue only now (`Expect: 100-continue`), so a refusal costs no upload.
@@ -136,8 +138,9 @@ export async function bytesOf(
         return Buffer.allocUnsafeSlow(announced === 0 ? limit : announced)
       },
     })
-    // A body may take a minute, in which its caller may have been disabled, or may have lost the right.
-    await authorizeAgain(exchange, edge)
+    // A body may take a minute, in which its caller may have been disabled, or may have lost the right. One that was here when
+    // its turn came took no time since the caller was authorized.
+    if (!isHere) await authorizeAgain(exchange, edge)
     return bytes
   } finally {
     unfollow()
