@@ -85,11 +85,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       throw invalidToken(gone)
     }
     entry.version = version
-    if (clock.now() >= entry.expiresAt) {
-      forget(entry)
-      throw expiredToken(entry.expiresAt - limits.clockSkewSeconds * 1000)
-    }
-    return entry.principal
+    return unlessExpired(entry)
+  }
+
+  function unlessExpired(entry: Entry): Principal {
+    if (clock.now() < entry.expiresAt) return entry.principal
+    forget(entry)
+    throw expiredToken(entry.expiresAt - limits.clockSkewSeconds * 1000)
   }
 
   /**
@@ -156,12 +158,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   /** The caller of a verified token, once it is known whether the directory has changed. */
   function callerNow(entry: Entry): Principal | Promise<Principal> {
-    if (entry.version !== watch.version) return checkPrincipal(entry)
-    if (clock.now() >= entry.expiresAt) {
-      forget(entry)
-      throw expiredToken(entry.expiresAt - limits.clockSkewSeconds * 1000)
-    }
-    return entry.principal
+    return entry.version === watch.version ? unlessExpired(entry) : checkPrincipal(entry)
   }
 
   return {

@@ -325,11 +325,11 @@ function authorize(
   refreshed?: Promise<unknown>,
 ): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined> {
   if (route.action === '') return undefined
-  const question = { principal, action: route.action, scope: route.scope }
+  const wanted = { principal, action: route.action, scope: route.scope }
   const verdict =
     refreshed === undefined
-      ? deps.access.allows(question)
-      : refreshed.then(() => asKnown(deps.access).allows(question))
+      ? deps.access.allows(wanted)
+      : refreshed.then(() => asKnown(deps.access).allows(wanted))
   const judge = (found: Verdict): ConditionalGrant | undefined | Promise<undefined> => {
     if (found === true) return undefined
     return found === false ? deniedUnlessPartly(deps, route, principal) : found

@@ -31,11 +31,13 @@ function mayRefresh(
   return edge.callerOf(authorization) !== undefined
 }
 
+const ignore = (): void => {}
+
 /** What the decision waits for and what the caller waits for are asked together: one way to a database server. */
 function refreshRights(exchange: Exchange, edge: Edge): void {
   const refresh = edge.plane.refreshRights?.()
-  // Where the caller is refused first, nobody waits for it.
-  refresh?.catch(() => undefined)
+  // Where the caller is refused first, nobody waits for it, and its failure is nobody's.
+  refresh?.then(ignore, ignore)
   exchange.rightsRefresh = refresh
 }
 

@@ -22,7 +22,7 @@ import type { Permission } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts } from './conditions/condition.ts'
 import { type DecisionRequest, decide, denialOf } from './decide.ts'
 import { type Explanation, explain } from './explain.ts'
-import { createFreshness } from './freshness.ts'
+import { createFreshness, type Freshness } from './freshness.ts'
 import type { GrantIndex } from './grant-index.ts'
 import { type ChangeFeed, createGrantLoader } from './grant-loader.ts'
 import { createSelfGrants } from './self-grant.ts'
@@ -196,9 +196,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
     placesAbove: (scope) => placesAbove(deps.placed, (key) => loader.loaded().placeOf(key), scope),
     assignmentsOf: (roleId) => knownOf(loader.assignmentsOf(roleId), assignments),
-    async [Symbol.asyncDispose]() {
-      await Promise.allSettled([assignments.settled(), groups.settled()])
-    },
+    [Symbol.asyncDispose]: () => allSettled([assignments, groups]),
   }
 }
 
@@ -210,6 +208,10 @@ function decidingScope(scope: ResourceId, grants: GrantIndex): ResourceId {
   const isNested = (scope.segments.at(-1)?.types.length ?? 0) > 1
   if (!isNested || scope.segments.length < 2 || grants.hasDenials) return scope
   return grants.madeAt(scope.key) === undefined ? parentOf(scope) : scope
+}
+
+async function allSettled(copies: readonly Pick<Freshness, 'settled'>[]): Promise<void> {
+  await Promise.allSettled(copies.map((copy) => copy.settled()))
 }
 
 function knownOf(

@@ -5,7 +5,7 @@
 
 export type Position = number | Promise<number>
 
-interface Freshness {
+export interface Freshness {
   /**
    * `undefined` when the copy is known to be fresh without waiting; else resolves when it holds every change
    * acknowledged before the call. Rejects when the feed cannot be read; the copy is then as it was.
