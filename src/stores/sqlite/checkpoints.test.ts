@@ -1,7 +1,7 @@
 /** Checkpoints: when the log is copied, what waits for it, and that it restarts under continuous writes. */
 
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -31,7 +31,7 @@ function startCopies() {
       copies.push(copy)
       return copy.promise
     },
-    () => log.bytes,
+    (bytes) => log.bytes > bytes,
   )
   return { copies, checkpoints, log }
 }
@@ -90,10 +90,32 @@ test('a log that few statements filled is copied, too; one that stays long is wh
     [65, 3],
   ] as const) {
     log.bytes = megabytes * mega
-    checkpoints.committed(11)
+    // Not each commit looks at the file.
+    for (let commit = 0; commit < 8; commit++) checkpoints.committed(11)
     assert.equal(copies.length, wanted, `${megabytes} MB`)
     copies.at(-1)?.resolve({ pages: 100, copied: 10 })
     await checkpoints.settle()
+  }
+})
+
+test('a look at the length of the log leaves its times as they are', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-checkpoints-'))
+  try {
+    const path = join(folder, 'store.db')
+    using writer = new DatabaseSync(path)
+    const copier = new Scanner(path)
+    assert.equal(copier.isLogLonger(0), false, 'there is none yet')
+    for (const setting of opening.writer) writer.exec(setting)
+    writer.exec('CREATE TABLE filled (id INTEGER PRIMARY KEY, body TEXT NOT NULL)')
+    const { size, atimeNs } = statSync(`${path}-wal`, { bigint: true })
+    assert.equal(copier.isLogLonger(Number(size) - 1), true)
+    assert.equal(copier.isLogLonger(Number(size)), false)
+    if (process.platform === 'linux') {
+      assert.equal(statSync(`${path}-wal`, { bigint: true }).atimeNs, atimeNs)
+    }
+    await copier.close()
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 })
 
@@ -111,7 +133,7 @@ test('the log begins anew under writes that never rest, and the file has them al
     const copier = new Scanner(path)
     const checkpoints = new Checkpoints(
       () => copier.checkpoint(),
-      () => copier.logBytes(),
+      (bytes) => copier.isLogLonger(bytes),
     )
     const text = 'x'.repeat(60_000)
     let rows = 0

@@ -21,24 +21,27 @@ const statementsBetween = 8_000
 const logBytesMax = 64 * 1024 * 1024
 /** A larger log that a reader keeps from starting over is copied again when it has grown by this much. */
 const logBytesBetween = 16 * 1024 * 1024
+/** The log file is looked at once in so many commits: each may write megabytes, and a look costs as much as a statement. */
+const commitsBetweenLooks = 8
 /** Pages of 4 KiB above which the log is made to start over. */
 const pagesMax = 8_192
 
 export class Checkpoints {
   readonly #copy: () => Promise<LogState>
-  readonly #logBytes: () => number
+  readonly #isLogLonger: (bytes: number) => boolean
   #next = statementsBetween
+  #commits = 0
   #nextBytes = logBytesMax
   #copying: Promise<void> | undefined
   #held: Promise<void> | undefined
 
   /**
-   * `copy` copies what is committed at that moment, as far as no reader needs the log; `logBytes` returns the size of
+   * `copy` copies what is committed at that moment, as far as no reader needs the log; `isLogLonger` compares the size of
    * the log file.
    */
-  constructor(copy: () => Promise<LogState>, logBytes: () => number) {
+  constructor(copy: () => Promise<LogState>, isLogLonger: (bytes: number) => boolean) {
     this.#copy = copy
-    this.#logBytes = logBytes
+    this.#isLogLonger = isLogLonger
   }
 
   /** What the next batch of writes has to wait for; usually nothing. Never rejects. */
@@ -49,17 +52,22 @@ export class Checkpoints {
   /** Called after a commit, with the number of statements of all transactions so far. */
   committed(statements: number): void {
     if (this.#copying !== undefined) return
-    const bytes = this.#logBytes()
-    if (bytes <= logBytesMax) this.#nextBytes = logBytesMax
-    if (statements < this.#next && bytes <= this.#nextBytes) return
+    const looks = this.#commits++ % commitsBetweenLooks === 0
+    if (statements < this.#next && !(looks && this.#isLong())) return
     this.#next = statements + statementsBetween
-    this.#nextBytes = Math.max(logBytesMax, bytes + logBytesBetween)
+    while (this.#isLogLonger(this.#nextBytes)) this.#nextBytes += logBytesBetween
     // A copy that fails now is tried again later; SQLite copies by itself when the log has grown long.
     const over = (): void => {
       this.#copying = undefined
       this.#held = undefined
     }
     this.#copying = this.#copyAll().then(over, over)
+  }
+
+  #isLong(): boolean {
+    const wasLonger = this.#nextBytes > logBytesMax
+    if (wasLonger && !this.#isLogLonger(logBytesMax)) this.#nextBytes = logBytesMax
+    return this.#isLogLonger(this.#nextBytes)
   }
 
   async #copyAll(): Promise<void> {

@@ -4,7 +4,7 @@
  * of its own, so that no long scan delays it.
  */
 
-import { statSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync, statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { objectMaker } from '#kernel/object-maker.ts'
 import { createRoom } from '#kernel/room.ts'
@@ -16,6 +16,16 @@ import type { Cells, ScanAnswer, ScanRequest } from './scan-messages.ts'
 /** Each has a connection of its own. */
 const snapshotsMax = 4
 
+const oneByte = Buffer.alloc(1)
+
+/** Reads do not change the time of the last one, where the system can leave that out, which it does for the owner alone. */
+function openUnseen(file: string): number | undefined {
+  const uid = statSync(file, { throwIfNoEntry: false })?.uid
+  if (uid === undefined) return undefined
+  const isOwn = uid === process.geteuid?.()
+  return openSync(file, constants.O_RDONLY | (isOwn ? (constants.O_NOATIME ?? 0) : 0))
+}
+
 interface Waiting {
   resolve(cells: Cells): void
   reject(error: Error): void
@@ -26,6 +36,8 @@ export class Scanner {
   readonly #waiting = new Map<number, Waiting>()
   readonly #snapshots = createRoom({ perOwnerMax: snapshotsMax, sumMax: snapshotsMax })
   #worker: Worker | undefined
+  /** The descriptor of the log file, which is there as long as a connection is open. */
+  #log: number | undefined
   #isClosed = false
   #last = 0
 
@@ -61,9 +73,13 @@ export class Scanner {
     }
   }
 
-  /** The size of the log file. */
-  logBytes(): number {
-    return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  /**
+   * Whether the log file has more bytes than this. It reads the byte at that place: whoever asks for a file's times makes the
+   * next write give it new ones, and the flush of that write then waits for them too.
+   */
+  isLogLonger(bytes: number): boolean {
+    this.#log ??= openUnseen(`${this.#path}-wal`)
+    return this.#log !== undefined && readSync(this.#log, oneByte, 0, 1, bytes) === 1
   }
 
   /** Copies what is committed into the file, as far as no reader needs the log. */
@@ -79,6 +95,8 @@ export class Scanner {
 
   async close(): Promise<void> {
     const worker = this.#worker
+    if (this.#log !== undefined) closeSync(this.#log)
+    this.#log = undefined
     if (worker !== undefined && !this.#isClosed) {
       const ended = new Promise((resolve) => worker.once('exit', resolve))
       await this.#ask({ kind: 'close' })

@@ -109,7 +109,7 @@ export class SqliteStore implements Store {
         ? undefined
         : new Checkpoints(
             () => copier.checkpoint(),
-            () => copier.logBytes(),
+            (bytes) => copier.isLogLonger(bytes),
           )
     this.#group = new GroupCommit({
       db: writer,
