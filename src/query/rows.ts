@@ -9,11 +9,16 @@ type Named = Pick<Table, 'name'>
 /** All rows. `rest` follows the name of the table: `where …`. */
 export function allRows<C extends Columns>(
   reader: Reader,
-  { name, selected }: Table<C>,
+  table: Table<C>,
   rest: string,
   ...values: readonly SqlValue[]
 ): Promise<readonly Cells<C>[]> {
-  const rows = reader.all(`select ${selected} from ${name} ${rest}`, ...values)
+  const text = textOf(
+    table,
+    rest,
+    ({ name, selected }) => `select ${selected} from ${name} ${rest}`,
+  )
+  const rows = reader.all(text, ...values)
   // The selected columns are those of the table, as the migrations made them.
   return rows as Promise<readonly Cells<C>[]>
 }
@@ -58,15 +63,17 @@ export function insertText({ name }: Named, columns: readonly string[], rows: nu
 /** Sets cells of the rows that have other cells, and returns the number of rows. */
 export function updateRows<C extends Columns>(
   tx: SqlTx,
-  { name }: Table<C>,
+  table: Table<C>,
   where: Partial<Cells<C>>,
   cells: Partial<Cells<C>>,
 ): Promise<number> {
   const values: readonly SqlValue[] = [...Object.values(cells), ...Object.values(where)]
-  return tx.run(
-    `update ${name} set ${equal(cells, ', ')} where ${equal(where, ' and ')}`,
-    ...values,
+  const text = textOf(
+    table,
+    `update ${Object.keys(cells)} ${Object.keys(where)}`,
+    ({ name }) => `update ${name} set ${equal(cells, ', ')} where ${equal(where, ' and ')}`,
   )
+  return tx.run(text, ...values)
 }
 
 export async function deleteRows<C extends Columns>(
@@ -76,6 +83,33 @@ export async function deleteRows<C extends Columns>(
 ): Promise<void> {
   const values: readonly SqlValue[] = Object.values(where)
   await tx.run(`delete from ${name} where ${equal(where, ' and ')}`, ...values)
+}
+
+const texts = new WeakMap<Named, Map<string, string>>()
+/** Some are composed of what a request names. */
+const textsMax = 64
+
+/**
+ * A statement of a table, made once for each `by`: the store finds a text that it was given before by its address, while a
+ * text that was composed again is read through first.
+ */
+export function textOf<T extends Named>(
+  table: T,
+  by: string,
+  compose: (table: T) => string,
+): string {
+  let known = texts.get(table)
+  if (known === undefined) {
+    known = new Map()
+    texts.set(table, known)
+  }
+  let text = known.get(by)
+  if (text === undefined) {
+    text = compose(table)
+    if (known.size >= textsMax) known.clear()
+    known.set(by, text)
+  }
+  return text
 }
 
 function equal(cells: object, between: string): string {

@@ -3,7 +3,7 @@
  * One plan is made per level of a request. It reads no rows.
  */
 
-import { objectMaker } from '#kernel/object-maker.ts'
+import { type MappedMember, objectMapper } from '#kernel/object-maker.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import { fromStored } from '../amounts/decimals.ts'
 import type { Source } from '../compile/expression.ts'
@@ -12,6 +12,7 @@ import { type Column, type ColumnIs, type Field, noDate, noGuid, type Version } 
 import { enumName } from './enum-names.ts'
 
 type Write = (row: SqlRow) => unknown
+type Cell = SqlValue | undefined
 
 /** The columns, by their names in the rows of the statement. */
 export class RowPlan {
@@ -54,28 +55,29 @@ export class RowPlan {
     fields: readonly Field[],
     first: Readonly<Record<string, Write>> = {},
   ): (row: SqlRow) => Record<string, unknown> {
-    const writes = [...Object.values(first), ...fields.map((field) => this.write(field))]
-    const make = objectMaker([...Object.keys(first), ...fields.map(({ name }) => name)])
-    return (row) => make(writes.map((write) => write(row)))
+    return objectMapper<SqlRow>([
+      ...Object.entries(first).map(([name, make]) => ({ name, make })),
+      ...fields.map((field) => this.#member(field)),
+    ])
   }
 
-  write(field: Field): Write {
-    const { type } = field
-    if (type.kind === 'nothing') return () => null
+  #member(field: Field): MappedMember {
+    const { name, type } = field
+    if (type.kind === 'nothing') return { name, make: () => null }
     if (type.kind === 'complex') {
       const inner = this.fields(type.fields)
-      const absent = type.absent === undefined ? undefined : this.#is(type.absent)
-      return (row) => {
-        return absent?.(row) === true ? null : inner(row)
-      }
+      if (type.absent === undefined) return { name, make: inner }
+      const absent = this.#is(type.absent)
+      return { name, make: (row: SqlRow) => (absent(row) ? null : inner(row)) }
     }
-    const name = this.column(field)
-    const { version } = this.#source
-    const { nullWhenEmpty } = field
-    return (row) => {
-      const value = wireValue(field, version, row[name] ?? null)
-      return nullWhenEmpty && value === '' ? null : value
+    const from = this.column(field)
+    const make = wireValue(type.kind, this.#source.version)
+    if (field.nullWhenEmpty !== true) return { name, from, make }
+    const orNull = (cell: Cell) => {
+      const value = make(cell)
+      return value === '' ? null : value
     }
+    return { name, from, make: orNull }
   }
 
   #is(one: ColumnIs): (row: SqlRow) => boolean {
@@ -84,29 +86,20 @@ export class RowPlan {
   }
 }
 
-/** A cell as JSON. Null, which a join without a row gives, becomes the empty value of the type. */
-function wireValue(field: Field, version: Version, cell: SqlValue): unknown {
-  switch (field.type.kind) {
-    case 'guid':
-      return cell ?? noGuid
-    case 'date':
-      return cell ?? noDate
-    case 'string':
-      return cell ?? ''
-    case 'enum':
-      return version === 'v1.0' ? (cell ?? '') : enumName(String(cell ?? ''))
-    case 'integer':
-      return cell ?? 0
-    case 'decimal':
-      return fromStored(Number(cell ?? 0))
-    case 'boolean':
-      return cell === 1
-    case 'moment':
-      return cell === null || cell === 0
-        ? `${noDate}T00:00:00Z`
-        : new Date(Number(cell)).toISOString()
-    case 'nothing':
-    case 'complex':
-      return null
-  }
+type CellKind = Exclude<Field['type']['kind'], 'nothing' | 'complex'>
+
+/** Cells as JSON. Null, which a join without a row gives, becomes the empty value of the type. */
+const wireValues: Readonly<Record<CellKind, (cell: Cell) => unknown>> = {
+  guid: (cell) => cell ?? noGuid,
+  date: (cell) => cell ?? noDate,
+  string: (cell) => cell ?? '',
+  enum: (cell) => enumName(String(cell ?? '')),
+  integer: (cell) => cell ?? 0,
+  decimal: (cell) => fromStored(Number(cell ?? 0)),
+  boolean: (cell) => cell === 1,
+  moment: (cell) => (cell ? new Date(Number(cell)).toISOString() : `${noDate}T00:00:00Z`),
+}
+
+function wireValue(kind: CellKind, version: Version): (cell: Cell) => unknown {
+  return wireValues[kind === 'enum' && version === 'v1.0' ? 'string' : kind]
 }

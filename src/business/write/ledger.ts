@@ -197,12 +197,11 @@ export class Ledger {
   }
 
   #requireExact(): void {
-    const sums = [...this.#groups.values()].flatMap(({ sums: of }) => [
-      of.lineAmount,
-      of.net,
-      of.including,
-    ])
-    if (![this.#net, this.#including, this.#base, ...sums].every(fits)) throw tooLarge()
+    let areExact = fits(this.#net) && fits(this.#including) && fits(this.#base)
+    for (const { sums: of } of this.#groups.values()) {
+      areExact &&= fits(of.lineAmount) && fits(of.net) && fits(of.including)
+    }
+    if (!areExact) throw tooLarge()
   }
 
   async #groupOf({ tax_key: key, tax_percent: percent }: SummedLine): Promise<GroupSums> {
@@ -273,7 +272,8 @@ export class Ledger {
     group.sums = plus(group.sums, share)
     this.#add(share, 1)
     // Above this a sum would no longer be exact, whatever is subtracted later.
-    if (![group.sums.lineAmount, this.#net, this.#including].every(fits)) throw tooLarge()
+    const { lineAmount } = group.sums
+    if (!fits(lineAmount) || !fits(this.#net) || !fits(this.#including)) throw tooLarge()
     return netCells(line, share, this.terms)
   }
 

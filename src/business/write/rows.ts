@@ -1,7 +1,7 @@
 /** Statements on rows of the tables: change, remove, lock. */
 
 import type { Ids } from '#kernel/ports.ts'
-import { findRow } from '#query/rows.ts'
+import { findRow, textOf } from '#query/rows.ts'
 import type { Cells, Columns, Table } from '#query/table.ts'
 import type { SqlTx, SqlValue } from '#stores/store.ts'
 import type { Version } from '../entity.ts'
@@ -16,13 +16,17 @@ export interface Writing {
 /** Also raises the revision. */
 export async function updateRow<C extends Columns>(
   tx: SqlTx,
-  { name }: Table<C>,
+  table: Table<C>,
   id: string,
   cells: Partial<Cells<C>>,
 ): Promise<void> {
-  const sets = [...Object.keys(cells).map((column) => `${column} = ?`), 'revision = revision + 1']
+  const columns = Object.keys(cells)
   const values: readonly SqlValue[] = Object.values(cells)
-  await tx.run(`update ${name} set ${sets.join(', ')} where id = ?`, ...values, id)
+  const text = textOf(table, `set ${columns}`, ({ name }) => {
+    const sets = [...columns.map((column) => `${column} = ?`), 'revision = revision + 1']
+    return `update ${name} set ${sets.join(', ')} where id = ?`
+  })
+  await tx.run(text, ...values, id)
 }
 
 /** The revision of a line becomes at least this. */

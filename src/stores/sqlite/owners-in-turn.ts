@@ -23,11 +23,18 @@ export class OwnersInTurn {
 
   /** Takes what goes next out of `waiting`. */
   take<T extends Owned>(waiting: T[], most: number): readonly T[] {
+    // One client waits for itself alone.
+    if (waiting.length === 1 && most > 0) return this.#remember(waiting.splice(0))
     const owners = Map.groupBy(waiting, ({ owner = '' }) => owner)
     const chosen = this.#inTurn(owners, most)
     const taken = new Set(chosen)
     const rest = waiting.filter((one) => !taken.has(one))
     waiting.splice(0, waiting.length, ...rest)
+    return this.#remember(chosen)
+  }
+
+  /** They are served by this batch. */
+  #remember<T extends Owned>(chosen: readonly T[]): readonly T[] {
     if (this.#served.size > rememberedMax) this.#served.clear()
     this.#batches++
     for (const { owner = '' } of chosen) this.#served.set(owner, this.#batches)

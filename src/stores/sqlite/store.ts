@@ -13,6 +13,7 @@ import { assertReads } from '../sql.ts'
 import {
   type Claim,
   type Feed,
+  type FeedPositions,
   type ListQuery,
   type OperationRow,
   type ResourceRow,
@@ -76,6 +77,8 @@ export class SqliteStore implements Store {
   /** Positions of the feeds: the committed ones, and those of the running batch. */
   readonly #positions = new Map<string, number>()
   readonly #batchPositions = new Map<string, number>()
+  /** The committed ones as an object, which is made again after they move. */
+  #expected: FeedPositions | undefined
   readonly #callbacks: (() => void)[] = []
   #scheduled = false
   /** The running batch replaces rows by statements, so cached rows are not valid in it. */
@@ -218,7 +221,8 @@ export class SqliteStore implements Store {
     const { ready } = mode
     if (ready === undefined) return this.#enlist(work)
     // Others that are handed in later may be committed before it: it is ready as long as no feed has moved on.
-    const first = { positions: Object.fromEntries(this.#positions), decision: undefined }
+    this.#expected ??= Object.fromEntries(this.#positions)
+    const first = { positions: this.#expected, decision: undefined }
     const whileReady = () =>
       transactOptimistically(first, ready, (_, optimistic) => this.#enlistInMode(work, optimistic))
     // What has owners was decided before it is handed in.
@@ -381,6 +385,7 @@ export class SqliteStore implements Store {
     }
     this.#touched.clear()
     this.#batchRows.clear()
+    if (this.#batchPositions.size > 0) this.#expected = undefined
     for (const [feed, position] of this.#batchPositions) this.#positions.set(feed, position)
     this.#batchPositions.clear()
     if (!this.#scheduled) return
