@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream'
 import type { Version } from '#business/entity.ts'
 import { businessErrors } from '#business/errors.ts'
-import { isBatchPath } from '#business/odata/address.ts'
+import { isBatchPath, isSmallRead } from '#business/odata/address.ts'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
 import { isUuid } from '#kernel/uuid.ts'
@@ -36,6 +36,7 @@ export function businessEndpoints(
   front: (typeof businessFronts)[number],
 ): { readonly byMethod: ReadonlyMap<string, Endpoint>; readonly other: Endpoint } {
   const frontSegments = front.split('/').length
+  const beforePath = `/api/${version}`.length
   const endpoint = (counts: Endpoint['counts']): Endpoint => ({
     kind: 'business',
     type: `business ${version}`,
@@ -43,16 +44,16 @@ export function businessEndpoints(
     counts,
     authorize: () => {},
     async run(exchange, edge) {
-      const before = exchange.path.split('/', frontSegments).join('/')
-      checkFront(exchange)
-      const path = exchange.path.slice(`${before}/api/${version}`.length).replace(/^\//, '')
+      const before = front === '' ? '' : exchange.path.split('/', frontSegments).join('/')
+      if (front !== '') checkFront(exchange)
+      const path = exchange.path.slice(before.length + beforePath).replace(/^\//, '')
       const isBatch = isBatchPath(path)
       const body = await bodyOf(exchange, edge, {
         isBatch,
         admitLarge: () => business.admitLarge(principalOf(exchange)),
       })
       // Lists and batches may be large and take long to write.
-      const mayBeLarge = counts === 'reads' || isBatch
+      const mayBeLarge = counts === 'reads' ? !isSmallRead(path, exchange.search) : isBatch
       if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
       await freeTurn(principalOf(exchange).id)
       exchange.deadline = new AbortController()
@@ -77,7 +78,8 @@ export function businessEndpoints(
           await authorizeAgain(exchange, edge)
           return principalOf(exchange)
         },
-        from: requestFrom(exchange, edge),
+        // Reads leave no record.
+        ...(counts === 'reads' ? {} : { from: requestFrom(exchange, edge) }),
       })
       const { status, headers, body: text, bytes } = answer
       const made = bytes === undefined ? text : Readable.from([bytes])

@@ -68,28 +68,28 @@ function stepsOf(kind: EndpointKind): readonly (Step | undefined)[] {
   return matrix.map((row) => (row.kinds.has(kind) ? row.step : undefined))
 }
 
-/** What a request asks the store, it asks in the name of its caller. */
+/** What a request asks the store, it asks in the name of its caller, from the step on that tells who it is. */
 export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void> {
-  let behalf: ReturnType<typeof behalfOf> | undefined
+  const next = await walk(exchange, edge, 0)
+  const { principal } = exchange
+  if (next === undefined || principal === undefined) return
+  const behalf = behalfOf(principal.id)
   try {
-    await walk(exchange, edge, (step) => {
-      const { principal } = exchange
-      if (principal === undefined) return step()
-      behalf ??= behalfOf(principal.id)
-      return behalf.run(step)
-    })
+    await behalf.run(() => walk(exchange, edge, next))
   } finally {
-    behalf?.end()
+    behalf.end()
   }
 }
 
-type Run = (step: () => void | Promise<void>) => void | Promise<void>
-
-/** Walks the rows. `locate` may move the exchange to another column; the row number stays. */
-async function walk(exchange: Exchange, edge: Edge, named: Run): Promise<void> {
-  for (let index = 0; index < matrix.length; index++) {
+/**
+ * Walks the rows from this one on. `locate` may move the exchange to another column; the row number stays. Results in the
+ * next row where a step has told who the caller is.
+ */
+async function walk(exchange: Exchange, edge: Edge, from: number): Promise<number | undefined> {
+  const wasKnown = exchange.principal !== undefined
+  for (let index = from; index < matrix.length; index++) {
     const step = stepsByKind[exchange.endpoint.kind][index]
-    const pending = step && named(() => step(exchange, edge))
+    const pending = step?.(exchange, edge)
     if (pending !== undefined) {
       await pending
       // Many may have waited for the same: a commit, a turn of the disk.
@@ -97,12 +97,13 @@ async function walk(exchange: Exchange, edge: Edge, named: Run): Promise<void> {
       if (turn !== undefined) await turn
     }
     // The deadline has answered. Completed steps stand, and the remaining ones are skipped.
-    if (exchange.answered) return
+    if (exchange.answered) return undefined
     // A read is not started for a client that is gone.
-    if (exchange.counts === 'reads' && exchange.request.socket.destroyed) return
+    if (exchange.counts === 'reads' && exchange.request.socket.destroyed) return undefined
+    if (!wasKnown && exchange.principal !== undefined) return index + 1
   }
   if (exchange.outcome === undefined) throw new Error('the walk ended without an outcome')
-  const { outcome } = exchange
-  const pending = named(() => respond(exchange, edge, outcome))
+  const pending = respond(exchange, edge, exchange.outcome)
   if (pending !== undefined) await pending
+  return undefined
 }

@@ -141,6 +141,7 @@ function withAbsoluteLinks(
   edge: Edge,
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
+  if (!beginsPath(headers)) return headers
   const names = ['location', brandHeader(edge.words, 'AsyncOperation').toLowerCase()]
   const isLink = ([name, value]: readonly [string, string]): boolean =>
     value.startsWith('/') && names.includes(name.toLowerCase())
@@ -150,6 +151,12 @@ function withAbsoluteLinks(
   return Object.fromEntries(
     given.map((pair) => (isLink(pair) ? [pair[0], `${origin}${pair[1]}`] : pair)),
   )
+}
+
+/** Whether any value begins with a slash. Most answers have none. */
+function beginsPath(headers: Readonly<Record<string, string>>): boolean {
+  for (const name in headers) if (headers[name]?.startsWith('/')) return true
+  return false
 }
 
 /** Finds one of the few headers an outcome may bring, by its lower-case name; most names differ in length already. */

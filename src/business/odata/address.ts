@@ -55,6 +55,8 @@ export function parsePath(path: string): readonly RawSegment[] {
 
 /** Whether the path of a request is that of a batch, however it is spelled. Refuses nothing. */
 export function isBatchPath(path: string): boolean {
+  // Of nearly all requests the path does not begin like one.
+  if (!path.startsWith('$') && !path.startsWith('%')) return false
   const plain = path
     .replace(/\/$/, '')
     .replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
@@ -62,6 +64,21 @@ export function isBatchPath(path: string): boolean {
     )
   return plain === '$batch'
 }
+
+/** Whether an address names one row alone, whose texts are short: what is read there is no large answer. */
+export function isSmallRead(path: string, search: string): boolean {
+  return search === '' && path.endsWith(')') && smallSets.has(setAtEnd.exec(path)?.[1] ?? '')
+}
+
+const setAtEnd = /([A-Za-z]+)\([0-9A-Fa-f-]+\)$/
+/** Sets whose rows have neither pages to print nor long texts, and of which clients read one row after the other. */
+const smallSets: ReadonlySet<string> = new Set([
+  'customers',
+  'items',
+  'salesInvoiceLines',
+  'salesQuoteLines',
+  'salesCreditMemoLines',
+])
 
 function parseSegment(text: string): RawSegment {
   const open = text.indexOf('(')
@@ -78,8 +95,12 @@ function shown(text: string): string {
 /** The id of a v1.0 line as clients write it, with and without quotes (business facts 12). */
 const lineId = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}-\d+$/
 
+/** By far the most keys. */
+const guidAlone = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/
+
 function parseKey(text: string): RawKey {
   if (text === '') return { form: 'empty' }
+  if (guidAlone.test(text)) return { form: 'single', value: { type: 'guid', text } }
   if (lineId.test(text)) return { form: 'single', value: { type: 'string', value: text } }
   const first = nextToken(text, 0, businessProfile)
   if (first.kind === 'literal') {
