@@ -140,13 +140,20 @@ export function authorize(
   }
   const role = rights.byCompany.get(companyId)
   const what = `${isWrite ? 'write' : 'read'} ${entity.set}`
-  if (role === undefined || (entity.set === 'accessRights' && role !== 'full')) {
+  if (!mayRead(rights, companyId, entity)) {
     const needs = entity.set === 'accessRights' ? 'full' : isWrite ? roleToWrite(entity) : 'read'
     throw refuse.Authorization_RequestDenied({ what, company: companyId, needs })
   }
   if (!isWrite || role === 'full') return
   if (role === 'sales' && salesSets.has(entity.set)) return
   throw refuse.Authorization_RequestDenied({ what, company: companyId, needs: roleToWrite(entity) })
+}
+
+/** Whether the caller may read the entity in a company, if there is one of this id. */
+export function mayRead(rights: Rights, companyId: string, entity: Entity): boolean {
+  if (rights.isAdministrator) return true
+  const role = rights.byCompany.get(companyId)
+  return role !== undefined && (entity.set !== 'accessRights' || role === 'full')
 }
 
 function roleToWrite(entity: Entity): 'sales' | 'full' {

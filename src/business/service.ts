@@ -15,6 +15,7 @@ import {
   callerOf,
   isFull,
   keptRightsOf,
+  mayRead,
   requireWriter,
   rightsOf,
 } from './access.ts'
@@ -49,7 +50,7 @@ import { answerBatch, type BatchedPart } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
 import { withLargeBody } from './odata/large-json.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
-import { knownPath } from './odata/path-rows.ts'
+import { companyIdIn, knownPath } from './odata/path-rows.ts'
 import { createReader } from './odata/read.ts'
 import type { Reader } from './odata/reader.ts'
 import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
@@ -343,8 +344,14 @@ async function read(
     readonly request: BusinessRequest
   },
 ): Promise<BusinessAnswer> {
-  const companyId = await reader.companyId(reads, parsed)
   const rights = await rightsOf(reads, caller)
+  // A row that is there tells that its company is, too.
+  const named = companyIdIn(parsed)
+  if (named !== undefined && mayRead(rights, named, targetOf(parsed))) {
+    const answer = await reader.readById({ reads, budget }, parsed, named)
+    if (answer !== undefined) return answer
+  }
+  const companyId = await reader.companyId(reads, parsed)
   authorize(rights, companyId, targetOf(parsed), false)
   const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
   const bounds = { companyId, visible }

@@ -18,6 +18,7 @@ const content = /\/(?:content|pdfDocumentContent)(?:\/\$value)?\/?$/
 
 /** Undefined for any other address. */
 export function pdfAddress({ path }: Pick<BusinessRequest, 'path'>): PdfAddress | undefined {
+  if (!path.includes('/pdfDocument')) return undefined
   const [, document] = form.exec(path) ?? []
   return document === undefined ? undefined : { path: document, isContent: content.test(path) }
 }

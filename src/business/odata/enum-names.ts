@@ -3,11 +3,13 @@
  * facts 4). Input may use both forms.
  */
 
+const fit = /^[A-Za-z_]\w*$/
 const unfit = /[^A-Za-z0-9_]/g
 const escaped = /_x([0-9A-Fa-f]{4})_/g
 
 /** `Fixed Asset` → `Fixed_x0020_Asset`; `' '` → `_x0020_`. */
 export function enumName(plain: string): string {
+  if (fit.test(plain)) return plain
   const name = plain.replace(
     unfit,
     (one) => `_x${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,

@@ -36,8 +36,17 @@ export interface ExpandOption {
 }
 
 /** The options of a request that states none: every field. */
-export function plainOptions(entity: Entity, version: Version): QueryOptions {
-  const fields: readonly Field[] = entity.fields.filter((one) => one.versions.includes(version))
-  const none = { filter: undefined, orderBy: [], selected: undefined, expand: [], top: undefined }
-  return { ...none, fields, skip: 0, count: false, skipToken: undefined, format: usualFormat }
+export function plainOptions({ shown }: Entity, version: Version): QueryOptions {
+  const { fields } = shown[version]
+  let options = plain.get(fields)
+  if (options === undefined) {
+    const none = { filter: undefined, orderBy: [], selected: undefined, expand: [], top: undefined }
+    const rest = { skip: 0, count: false, skipToken: undefined, format: usualFormat }
+    options = Object.freeze({ ...none, fields, ...rest })
+    plain.set(fields, options)
+  }
+  return options
 }
+
+/** Made once for the fields of an entity in a version: nearly every request for one row has them. */
+const plain = new WeakMap<readonly Field[], QueryOptions>()

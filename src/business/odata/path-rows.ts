@@ -50,6 +50,11 @@ export function idsOf(request: DataRequest): ResolvedPath | undefined {
   return id === undefined ? undefined : { parents: [], id }
 }
 
+/** The id by which the request names its company. Undefined if it names none, or in another way. */
+export function companyIdIn({ company }: DataRequest): string | undefined {
+  return knownId(company)
+}
+
 function knownId(key: Segment['key']): string | undefined {
   const [part] = key ?? []
   return key?.length === 1 && part?.field.column === 'id' ? String(part.value) : undefined

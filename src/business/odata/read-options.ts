@@ -18,10 +18,10 @@ import {
 } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { type SystemOption, splitOutside, systemOption, unknownOption } from './address.ts'
-import type { AnswerFormat } from './answer-format.ts'
+import { type AnswerFormat, usualFormat } from './answer-format.ts'
 import { type BoundValues, withValues } from './bound-values.ts'
 import { odataLimits } from './limits.ts'
-import type { ExpandOption, QueryOptions } from './options.ts'
+import { type ExpandOption, plainOptions, type QueryOptions } from './options.ts'
 import { splitPeriod } from './period.ts'
 
 type Raw = ReadonlyMap<SystemOption, string>
@@ -40,6 +40,7 @@ export function readOptions(
   version: Version,
   given: Given,
 ): QueryOptions {
+  if (given.system.size === 0 && given.format === usualFormat) return plainOptions(entity, version)
   return new OptionsReader(model, version, given).options(entity, given.system, 0)
 }
 

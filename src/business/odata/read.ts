@@ -159,25 +159,42 @@ class SqlReader implements Reader {
       }
       case 'row': {
         const found = await this.#row(reading, request, bounds, request.options)
-        if (found === undefined) return nothingThere
-        const { etag } = found
-        if (request.ifMatch !== undefined && !namesTag(request.ifMatch, etag)) {
-          throw refuse.Request_EntityChanged(
-            { type: lastSegment(request).entity.type, etag },
-            { target: 'If-Match', headers: { ETag: etag } },
-          )
-        }
-        if (namesTag(request.ifNoneMatch, etag)) {
-          return { status: 304, headers: { ETag: etag, 'OData-Version': '4.0' }, body: undefined }
-        }
-        const body = this.#told(request, this.#contextOf(request, companyId), found.text)
-        return { status: 200, headers: { ...headersOf(request), ETag: etag }, body }
+        return found === undefined ? nothingThere : this.#rowAnswer(request, companyId, found)
       }
       case 'property':
         return this.#property(reading, request, bounds)
       case 'action':
         throw refuse.BadRequest_MethodNotAllowed({ method: 'GET', allow: 'POST' })
     }
+  }
+
+  async readById(
+    { reads, budget = Budget.ofAnswer() }: Parameters<Reader['read']>[0],
+    request: DataRequest,
+    companyId: string,
+  ): Promise<BusinessAnswer | undefined> {
+    if (request.kind !== 'row' || !isPlain(request.options)) return undefined
+    const byId = rowById(request, companyId)
+    const found = byId && (await this.#rowById({ reads, budget }, byId))
+    return found && this.#rowAnswer(request, companyId, found)
+  }
+
+  #rowAnswer(
+    request: DataRequest,
+    companyId: string | undefined,
+    { etag, text }: WrittenRow,
+  ): BusinessAnswer {
+    if (request.ifMatch !== undefined && !namesTag(request.ifMatch, etag)) {
+      throw refuse.Request_EntityChanged(
+        { type: lastSegment(request).entity.type, etag },
+        { target: 'If-Match', headers: { ETag: etag } },
+      )
+    }
+    if (namesTag(request.ifNoneMatch, etag)) {
+      return { status: 304, headers: { ETag: etag, 'OData-Version': '4.0' }, body: undefined }
+    }
+    const body = this.#told(request, this.#contextOf(request, companyId), text)
+    return { status: 200, headers: { ...headersOf(request), ETag: etag }, body }
   }
 
   async some(

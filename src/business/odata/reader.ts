@@ -56,6 +56,15 @@ export interface Reader {
     request: DataRequest,
     bounds: Bounds,
   ): Promise<BusinessAnswer>
+  /**
+   * The answer to a GET of one row of the company that the address names by ids alone, whether or not there is such a
+   * company. Undefined if there is no such row, and where the address or the options ask for more.
+   */
+  readById(
+    reading: { readonly reads: Reads; readonly budget?: Budget | undefined },
+    request: DataRequest,
+    companyId: string,
+  ): Promise<BusinessAnswer | undefined>
   /** The rows with these ids that match the options, as JSON, by id. */
   some(
     reading: { readonly reads: Reads },

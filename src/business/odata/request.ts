@@ -176,12 +176,14 @@ export function parseRequest(
     body: end.kind === 'action' ? undefined : readBody(request),
     ifMatch: headers['if-match'],
     ifNoneMatch: headers['if-none-match'],
-    prefersMinimal: /(?:^|[\s,;])return(?:\s*=\s*minimal|-no-content)/i.test(prefer),
+    prefersMinimal:
+      prefer !== '' && /(?:^|[\s,;])return(?:\s*=\s*minimal|-no-content)/i.test(prefer),
     maxPageSize:
       pageSize === undefined || Number(pageSize) === 0
         ? undefined
         : Math.min(Number(pageSize), odataLimits.pageSizeMax),
-    tracksChanges: /(?:^|[\s,;])(?:odata\.)?track-changes(?:$|[\s,;])/i.test(prefer),
+    tracksChanges:
+      prefer !== '' && /(?:^|[\s,;])(?:odata\.)?track-changes(?:$|[\s,;])/i.test(prefer),
     deltaToken: raw.system.get('$deltatoken'),
     address: { path, search },
   }
@@ -470,9 +472,12 @@ export function parseJson(body: Uint8Array): unknown {
   }
 }
 
+/** It keeps nothing of one whole text for the next. */
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
 function decodedText(body: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+    return decoder.decode(body)
   } catch {
     // The decoder throws where the bytes are not text.
     throw notJson()

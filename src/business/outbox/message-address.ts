@@ -9,7 +9,7 @@ const form = /^(.+?\/outboxEntries\([^()/]*\))\/content(?:\/\$value)?\/?$/
 
 /** The address of the entry. Undefined if the address is not one of these. */
 export function messageAddress({ path }: Pick<BusinessRequest, 'path'>): string | undefined {
-  return form.exec(path)?.[1]
+  return path.includes('/outboxEntries(') ? form.exec(path)?.[1] : undefined
 }
 
 /** A browser neither runs nor loads anything of the message. */

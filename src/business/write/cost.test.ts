@@ -100,6 +100,35 @@ test('a request for a line asks each thing once', async (t) => {
   }
 })
 
+test('a read of one row asks for it alone, and for its company where there is no such row', async (t) => {
+  await using books = await openBooks(t, 'sqlite')
+  if (books === undefined) return
+  const { itemId, customerId, companyId, sql } = books
+  const call = caller(books)
+  const documentId = await books.create('salesInvoices', {
+    customerId,
+    salesInvoiceLines: [{ itemId, quantity: 1 }],
+  })
+  const lines = `salesInvoices(${documentId})/salesInvoiceLines`
+  const { value } = await call(200, 'v2.0', 'GET', lines)
+  const [line] = value as readonly { readonly id: string }[]
+  const { all } = sql
+  const texts: string[] = []
+  const noting: typeof all = (text, ...values) => {
+    texts.push(text)
+    return all.call(sql, text, ...values)
+  }
+  Object.assign(sql, { all: noting })
+  const path = `${lines}(${line?.id})`
+  await call(200, 'v2.0', 'GET', path)
+  assert.equal(texts.length, 1)
+  const missing = await call(404, 'v2.0', 'GET', path.replace(documentId, companyId))
+  assert.match(JSON.stringify(missing), /BadRequest_ResourceNotFound/)
+  const inOther = caller({ ...books, companyId: documentId })
+  assert.match(JSON.stringify(await inOther(404, 'v2.0', 'GET', path)), /Internal_CompanyNotFound/)
+  Object.assign(sql, { all })
+})
+
 test('so it is with an invoice discount; in the middle a line costs its block', async (t) => {
   await using books = await openBooks(t, 'sqlite')
   if (books === undefined) return
