@@ -46,11 +46,13 @@ export function findRow<C extends Columns>(
 
 export async function insertRow<C extends Columns>(
   tx: SqlTx,
-  { name }: Table<C>,
+  table: Table<C>,
   cells: Partial<Cells<C>>,
 ): Promise<void> {
+  const columns = Object.keys(cells)
   const values: readonly SqlValue[] = Object.values(cells)
-  await tx.run(insertText({ name }, Object.keys(cells), 1), ...values)
+  const text = textOf(table, `insert ${columns}`, (one) => insertText(one, columns, 1))
+  await tx.run(text, ...values)
 }
 
 /** An insert statement for so many rows. */

@@ -25,6 +25,8 @@ import { changedCells, lockRow, newId, today, updateRow, type WriteContext } fro
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
 
+const emptyDocument: DocumentRow = Object.freeze(emptyCells(tables.documents))
+
 /** A document that is being created or changed. */
 type DocumentDraft = { -readonly [K in keyof DocumentRow]: DocumentRow[K] }
 
@@ -46,7 +48,7 @@ export async function createDocument(
     )
   }
   const draft: DocumentDraft = {
-    ...emptyCells(tables.documents),
+    ...emptyDocument,
     id,
     company_id: context.companyId,
     kind,

@@ -34,10 +34,9 @@ const seldomColumns = wholeColumns.filter((column) => seldom.has(column))
 /** The number of rows in one statement, far below either store's limit. */
 const rowsAtOnce = 16
 
-const commonText = insertText(lines, commonColumns, 1)
-const wholeText = insertText(lines, wholeColumns, 1)
-const commonTextOfMany = insertText(lines, commonColumns, rowsAtOnce)
-const wholeTextOfMany = insertText(lines, wholeColumns, rowsAtOnce)
+/** By the number of rows. */
+const commonTexts: string[] = []
+const wholeTexts: string[] = []
 
 /** Collects rows. They are certain to be there only after `flush`. */
 export interface LineRows {
@@ -70,9 +69,9 @@ export function openLineRows({ tx }: Writing): LineRows {
 }
 
 function textOf(isCommon: boolean, rows: number): string {
-  if (rows === 1) return isCommon ? commonText : wholeText
-  if (rows === rowsAtOnce) return isCommon ? commonTextOfMany : wholeTextOfMany
-  return insertText(lines, isCommon ? commonColumns : wholeColumns, rows)
+  const texts = isCommon ? commonTexts : wholeTexts
+  texts[rows] ??= insertText(lines, isCommon ? commonColumns : wholeColumns, rows)
+  return texts[rows]
 }
 
 function areCommon(cells: LineRow): boolean {

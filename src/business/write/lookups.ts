@@ -69,7 +69,8 @@ const factors = selecting(tables.itemUnits, 'quantity_per_unit')
 
 export function createLookups(context: WriteContext): Lookups {
   const { tx, companyId } = context
-  const found = new Map<string, Map<string, unknown>>()
+  /** By table and value: of a document's many lines each looks here, and a key that is composed is read through each time. */
+  const found = new Map<object, Map<string, unknown>>()
   const rates = new Map<string, number>()
   const units = new Map<string, number>()
 
@@ -77,15 +78,18 @@ export function createLookups(context: WriteContext): Lookups {
     table: Table<C>,
     { column, value }: Reference,
   ): MaybePromise<Cells<C> | undefined> {
+    let known = found.get(table)
+    if (known === undefined) {
+      known = new Map()
+      found.set(table, known)
+    }
+    // Most rows are named by their ids. The entry of a table was read from that table.
+    const by = column === 'id' ? value : `${column} ${value}`
+    if (known.has(by)) return known.get(by) as Cells<C> | undefined
     // What is referred to stays until the reference is committed.
     const rest = `where company_id = ? and ${column} = ?${lockFor(context, 'reference')}`
-    const by = `${table.name} ${rest}`
-    const known = found.get(by) ?? new Map<string, unknown>()
-    found.set(by, known)
-    // The entry of a table was read from that table.
-    if (known.has(value)) return known.get(value) as Cells<C> | undefined
     return firstRow(tx, table, rest, companyId, value).then((row) => {
-      known.set(value, row)
+      known.set(by, row)
       return row
     })
   }

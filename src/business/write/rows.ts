@@ -123,7 +123,13 @@ export function today(context: Pick<WriteContext, 'now'>): string {
 export function newId(context: Pick<WriteContext, 'ids' | 'now'>): string {
   const fixed = context.ids.fixed?.()
   if (fixed !== undefined) return fixed
-  const at = Math.max(0, context.now).toString(16).padStart(12, '0').slice(-12)
-  const random = context.ids.uuid()
-  return `${at.slice(0, 8)}-${at.slice(8)}-7${random.slice(15)}`
+  const { now } = context
+  if (now !== latest.now) {
+    const at = Math.max(0, now).toString(16).padStart(12, '0').slice(-12)
+    latest = { now, begin: `${at.slice(0, 8)}-${at.slice(8)}-7` }
+  }
+  return latest.begin + context.ids.uuid().slice(15)
 }
+
+/** How ids of the latest moment begin: all rows of one write have the same. */
+let latest = { now: Number.NaN, begin: '' }
