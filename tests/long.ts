@@ -9,3 +9,8 @@ export const isLong = process.env['ARMATURE_TEST_LONG'] !== undefined
 export function someOf<T>(all: readonly T[], step: number, first = 0): readonly T[] {
   return isLong ? all : all.filter((_, at) => at % step === first % step)
 }
+
+/** Registers tests in the long suite alone, where another one covers the same in another way. */
+export function onlyLong<A extends readonly unknown[]>(register: (...of: A) => void) {
+  return isLong ? register : (..._: A): void => undefined
+}

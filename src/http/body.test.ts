@@ -271,22 +271,26 @@ describe('a stream', () => {
   })
 })
 
-test('a body that comes after its caller was revoked changes nothing', async () => {
-  const may = { signIn: true, act: true }
-  const seen = Promise.withResolvers<void>()
-  let heard = seen
-  const done: unknown[] = []
-  const route: DirectoryRoute = {
+function thingsRoute(run: DirectoryRoute['run']): DirectoryRoute {
+  return {
     method: 'POST',
     path: '/directory/things',
     action: 'Directory/things/write',
     status: 201,
     body: { type: 'object' } as NonNullable<DirectoryRoute['body']>,
-    run: async (_, given) => {
-      done.push(given)
-      return {}
-    },
+    run,
   }
+}
+
+test('a body that comes after its caller was revoked changes nothing', async () => {
+  const may = { signIn: true, act: true }
+  const seen = Promise.withResolvers<void>()
+  let heard = seen
+  const done: unknown[] = []
+  const route = thingsRoute(async (_, given) => {
+    done.push(given)
+    return {}
+  })
   await using edge = await startEdge({
     directoryRoutes: [route],
     options: {
@@ -324,16 +328,8 @@ test('a body that comes after its caller was revoked changes nothing', async () 
 test('a caller whose body is there already is authorized once, and one whose body comes later again', async () => {
   let count = 0
   let heard = Promise.withResolvers<void>()
-  const route: DirectoryRoute = {
-    method: 'POST',
-    path: '/directory/things',
-    action: 'Directory/things/write',
-    status: 201,
-    body: { type: 'object' } as NonNullable<DirectoryRoute['body']>,
-    run: async () => ({}),
-  }
   await using edge = await startEdge({
-    directoryRoutes: [route],
+    directoryRoutes: [thingsRoute(async () => ({}))],
     options: {
       // As where a database server has to be asked.
       async authenticate() {

@@ -263,9 +263,9 @@ async function markDeleting(
 }
 
 /**
- * Removes up to a bounded number of resources below a scope in deletion, in as many transactions as their documents are large. Those with a reconciler are marked and
- * scheduled, and stay until their engines have removed everything. Does nothing for any other scope: it may have been
- * created again under the same name while a slow worker was on its way.
+ * Removes up to a bounded number of resources below a scope in deletion, in several transactions where their documents
+ * are large. Those with a reconciler are marked and scheduled, and stay until their engines have removed everything. Does
+ * nothing for any other scope: it may have been created again under the same name while a slow worker was on its way.
  */
 export async function emptyScope(
   deps: PlaneDependencies,

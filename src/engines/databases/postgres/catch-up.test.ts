@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { isLong, someOf } from '../../../../tests/long.ts'
+import { onlyLong, someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
 import type { DatabaseEngine } from '../engine.ts'
@@ -76,8 +76,7 @@ describe('catching up with a source that was altered', () => {
       await body(opened, engine)
     })
   }
-  /** Another test covers the same in another way, so this is left to the long suite. */
-  const variant: typeof hazard = isLong ? hazard : () => undefined
+  const variant = onlyLong(hazard)
   const subjects = [
     'tables',
     'columns',

@@ -5,7 +5,7 @@ import { chownSync, mkdirSync, statSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { openWay } from '#outbound/testing/ways.ts'
-import { isLong, someOf } from '../../../../tests/long.ts'
+import { isLong, onlyLong, someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine, MigrationSpec } from '../engine.ts'
 import {
@@ -43,8 +43,7 @@ describe('names and rights', () => {
       await body(opened, engine)
     })
   }
-  /** Another test covers the same in another way, so this is left to the long suite. */
-  const variant: typeof check = isLong ? check : () => undefined
+  const variant = onlyLong(check)
   const finish = async (
     fixture: MigrationFixture,
     engine: DatabaseEngine,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { isLong, someOf } from '../../../../tests/long.ts'
+import { onlyLong, someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine, MigrationSpec } from '../engine.ts'
 import {
@@ -41,8 +41,7 @@ describe('pitfalls', () => {
       await body(opened, engine)
     })
   }
-  /** Another test covers the same in another way, so this is left to the long suite. */
-  const variant: typeof pitfall = isLong ? pitfall : () => undefined
+  const variant = onlyLong(pitfall)
   const replicating = async (
     fixture: MigrationFixture,
     engine: DatabaseEngine,

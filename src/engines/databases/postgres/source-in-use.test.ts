@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openWay } from '#outbound/testing/ways.ts'
-import { isLong, someOf } from '../../../../tests/long.ts'
+import { onlyLong, someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine, ObservedMigration } from '../engine.ts'
 import {
@@ -44,8 +44,7 @@ describe('a source in use', () => {
       await body(opened, engine)
     })
   }
-  /** Another test covers the same in another way, so this is left to the long suite. */
-  const variant: typeof hazard = isLong ? hazard : () => undefined
+  const variant = onlyLong(hazard)
   const cutOver = async (fixture: MigrationFixture, engine: DatabaseEngine, database: string) => {
     await engine.cutover(database, [database])
     return only(await fixture.until(engine, database, isEnded))
