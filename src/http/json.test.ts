@@ -184,4 +184,9 @@ describe('parseJsonWithPauses', () => {
     assert.ok(other.pauses >= 3)
     await assert.rejects(read(`${strict}]`, 'strict'), /the end of the text at position 150008/)
   })
+
+  test('depth and members are counted in steps, too', async () => {
+    const { pauses } = await read(`{"a":1${' '.repeat(4_000_000)}}`, 'strict')
+    assert.ok(pauses >= 4_000_000 / (256 * 1024), String(pauses))
+  })
 })

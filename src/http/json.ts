@@ -7,7 +7,8 @@
 import { isUtf8 } from 'node:buffer'
 import { refuse } from '#kernel/error.ts'
 import { parseExactJson } from '#kernel/exact-json.ts'
-import { type JsonSizeLimits, jsonExcess } from '#kernel/json-size.ts'
+import { type JsonSizeLimits, jsonExcessInSlices } from '#kernel/json-size.ts'
+import { allSteps } from '#kernel/steps.ts'
 import { freeTurn } from '#plane/next-turn.ts'
 import { relaxJson } from './relaxed-json.ts'
 
@@ -19,11 +20,7 @@ export function parseJson(
   limits: JsonSizeLimits,
   syntax: JsonSyntax = 'strict',
 ): unknown {
-  const parsing = parseInSteps(bytes, limits, syntax)
-  for (;;) {
-    const step = parsing.next()
-    if (step.done === true) return step.value
-  }
+  return allSteps(parseInSteps(bytes, limits, syntax))
 }
 
 /** Like `parseJson`, but the server does other work between the steps where they take long. */
@@ -50,7 +47,7 @@ function* parseInSteps(
   const { depthMax } = limits
   if (!isUtf8(bytes)) throw invalid('it is not valid UTF-8.')
   // Checked before the text is made, which would take as much memory again.
-  const excess = jsonExcess(bytes, limits)
+  const excess = yield* jsonExcessInSlices(bytes, limits)
   // Applies to relaxed text as well: the few members counted wrongly inside comments do not matter.
   if (excess?.limit === 'membersMax') throw tooMany(limits.membersMax)
   if (excess?.limit === 'propertiesMax') {
@@ -64,7 +61,7 @@ function* parseInSteps(
   const text = isRelaxed ? yield* relaxed(given, depthMax) : given
   if (isRelaxed) yield
   // The depth of strict JSON is known by now.
-  const deep = isRelaxed || excess !== undefined ? tooDeepAt(text, depthMax) : -1
+  const deep = isRelaxed || excess !== undefined ? yield* tooDeepAt(text, depthMax) : -1
   if (deep >= 0) throw tooDeep(text, deep, depthMax)
   yield
   const value = strict === undefined ? parse(text, syntax) : strict.value
@@ -139,11 +136,11 @@ function place(text: string, at: number): string {
 }
 
 /** Where the nesting first exceeds `depthMax`, or -1. Runs before parsing, so it tolerates bad JSON. */
-export function tooDeepAt(text: string, depthMax: number): number {
+export function* tooDeepAt(text: string, depthMax: number): Generator<void, number> {
   const unbounded = Number.POSITIVE_INFINITY
   const limits = { depthMax, membersMax: unbounded, propertiesMax: unbounded }
   const bytes = Buffer.from(text)
-  const excess = jsonExcess(bytes, limits)
+  const excess = yield* jsonExcessInSlices(bytes, limits)
   return excess === undefined ? -1 : bytes.toString('utf8', 0, excess.at).length
 }
 

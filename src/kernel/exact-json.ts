@@ -9,8 +9,9 @@ const longDigits = /(?:^|[:,[])\s*-?[0-9]{16}/
 const wholeNumber = /^-?[0-9]{1,19}$/
 
 export function parseExactJson(text: string): unknown {
+  const value: unknown = JSON.parse(text)
   // Nearly no text has so many digits, and asking for the source of each number takes several times as long.
-  return longDigits.test(text) ? JSON.parse(text, exactly as typeof plainly) : JSON.parse(text)
+  return longDigits.test(text) ? JSON.parse(text, exactly as typeof plainly) : value
 }
 
 declare function plainly(this: unknown, name: string, value: unknown): unknown

@@ -40,22 +40,55 @@ const backslash = 0x5c
  */
 const nearLength = 32
 
-/**
- * Undefined when the text is within all limits. The bytes searched for never occur inside another UTF-8 character.
- */
-export function jsonExcess(
+/** Bytes between two pauses: a few milliseconds of work, also before the engine has compiled the loop. */
+const bytesAtOnce = 256 * 1024
+
+/** Undefined when the text is within all limits. */
+export function jsonExcess(text: Uint8Array, limits: JsonSizeLimits): JsonExcess | undefined {
+  return countUntil(text.length, text, limits, notCounted())
+}
+
+/** The same, with a yield after each slice of the text, so that a server can do other work in between. */
+export function* jsonExcessInSlices(
+  text: Uint8Array,
+  limits: JsonSizeLimits,
+): Generator<void, JsonExcess | undefined> {
+  const count = notCounted()
+  for (;;) {
+    const until = Math.min(text.length, count.at + bytesAtOnce)
+    const excess = countUntil(until, text, limits, count)
+    if (excess !== undefined || count.at >= text.length) return excess
+    yield
+  }
+}
+
+/** What was counted up to a byte, outside of strings. */
+interface Count {
+  at: number
+  depth: number
+  members: number
+  /** The number of commas in each open object, outermost first; lists are not counted. */
+  readonly open: number[]
+}
+
+function notCounted(): Count {
+  return { at: 0, depth: 0, members: 0, open: [] }
+}
+
+/** A string is read to its end, also behind `until`. The bytes searched for never occur inside another UTF-8 character. */
+function countUntil(
+  until: number,
   text: Uint8Array,
   { depthMax, membersMax, propertiesMax }: JsonSizeLimits,
+  count: Count,
 ): JsonExcess | undefined {
-  let depth = 0
-  let members = 0
-  /** The number of commas in each open object, outermost first; lists are not counted. */
-  const open: number[] = []
-  for (let at = 0; at < text.length; at++) {
+  const { open } = count
+  let { at, depth, members } = count
+  for (; at < until; at++) {
     const code = text[at]
     if (code === quote) {
       at = closingQuote(text, at)
-      if (at < 0) return undefined
+      if (at < 0) at = text.length
     } else if (code === comma || code === 0x7b || code === 0x5b) {
       members += 1
       if (members > membersMax) return { at, limit: 'membersMax' }
@@ -70,6 +103,9 @@ export function jsonExcess(
       open[depth] = code === 0x7b ? 0 : Number.NEGATIVE_INFINITY
     } else if (code === 0x7d || code === 0x5d) depth -= 1
   }
+  count.at = at
+  count.depth = depth
+  count.members = members
   return undefined
 }
 
