@@ -33,10 +33,11 @@ export class PodmanCommands {
     ]
     await this.#podman.podman('run', '-d', '--name', network, ...sandbox, pauseImage)
     for (const name of containerNames) {
+      // On Podman the server restarts what has ended, not the engine.
       await this.#podman.podman(
         ...['run', '-d', '--name', `${network}-${name}`, '--network', `container:${network}`],
         ...['--cpus', String(cpu), '--memory', `${memoryMegabytes}m`, '--pids-limit', '4096'],
-        ...['--restart', 'always', '--log-driver', 'k8s-file', '--log-opt', 'max-size=4194304'],
+        ...['--restart', 'no', '--log-driver', 'k8s-file', '--log-opt', 'max-size=4194304'],
         ...['--entrypoint', JSON.stringify(command), this.#image],
       )
     }

@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core'
 import { readBuildSizes } from '../../tests/console/build-sizes.ts'
 import { type Console, openConsole } from '../../tests/console/console.ts'
 import { freshHome, type Installation, startInstallation } from '../../tests/e2e/installation.ts'
+import { closeBrowser } from '../../tests/portal/browser.ts'
 import { findChromium, howToGetChromium } from '../../tests/portal/find-chromium.ts'
 import { fillHome } from '../contestants/fill-home.ts'
 import { figureRow } from '../harness/measure-figures.ts'
@@ -92,6 +93,7 @@ async function measure(name: string, { rounds, progress }: Measuring) {
     )
     return { rows, notes: [], skipped: [] }
   } finally {
+    await closeBrowser()
     rmSync(home, { recursive: true, force: true })
   }
 }

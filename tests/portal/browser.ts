@@ -32,13 +32,16 @@ export interface Browser extends AsyncDisposable {
 
 let started: Promise<Chromium> | undefined
 // Of the file that imports this one.
-after(async () => {
+after(closeBrowser)
+
+/** Whoever is no test closes it: the process does not end before. */
+export async function closeBrowser(): Promise<void> {
   const browser = await started
   if (browser === undefined) return
   await lookAtPages(browser)
   for (const seconds of pages.values()) noteProcessorSeconds(seconds)
   await browser.close()
-})
+}
 
 /** Seconds of a processor by process, but for the browser's own, which is waited for and counted then. */
 const pages = new Map<number, number>()
