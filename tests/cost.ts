@@ -15,8 +15,8 @@ interface Cost {
 }
 
 /**
- * All in processor seconds. `total` is what fits ten minutes; a run over `limit` fails, if files started within `start`.
- * `files` are those that may cost more than `file`.
+ * All in processor seconds. `total` and `limit` are of a tier: the ordinary `total` fits ten minutes. A run over `limit` fails,
+ * if files started within `start`. `files` are those that may cost more than `file`.
  */
 interface Budget {
   readonly total: number
@@ -97,7 +97,7 @@ export function costReport(
       ? [
           isBusy
             ? 'OVER THE LIMIT OF ALL, which fails nothing: the machine is slow or was busy.'
-            : 'OVER THE LIMIT OF ALL: THE RUN FAILS. Make tests cheaper, or move cases to the long suite.',
+            : 'OVER THE LIMIT OF ALL: THE RUN FAILS. Make tests cheaper, or move cases to files of a wider tier (tests/tiers.ts).',
         ]
       : []),
   ]

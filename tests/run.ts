@@ -29,6 +29,7 @@ import { followFailures } from './failed-files.ts'
 import { groupFiles } from './groups.ts'
 import { isLong } from './long.ts'
 import { alwaysAtOnce, atOnceWhileIdle } from './room.ts'
+import { isWide } from './tiers.ts'
 
 /** More failures than this are no accident: the files are not run again. */
 const repeatedMax = 5
@@ -52,10 +53,12 @@ const packed = join(folder, 'package')
 const running = join(folder, 'running')
 
 const unlimited = { total: Infinity, limit: Infinity, start: Infinity, file: Infinity, files: {} }
-/** The long suite has none. A test of this runner sets its own. */
-const limits: typeof budget | typeof unlimited = isLong
-  ? unlimited
-  : { ...budget, ...JSON.parse(process.env['ARMATURE_TEST_BUDGET'] ?? '{}') }
+/** Of the tier that the files belong to. The long suite has none. A test of this runner sets its own. */
+function limitsOf(files: readonly string[]) {
+  if (isLong) return unlimited
+  const tier = files.every(isWide) ? budget.tiers.wide : budget.tiers.ordinary
+  return { ...budget, ...tier, ...JSON.parse(process.env['ARMATURE_TEST_BUDGET'] ?? '{}') }
+}
 
 const inMemory = bytesInMemory()
 const temporary = temporaryInMemory()
@@ -136,12 +139,11 @@ function filesOf(pattern: string): readonly string[] {
   return files
 }
 
-async function runAll(): Promise<number> {
+async function runAll(named: readonly string[]): Promise<number> {
   writeFileSync(costs, '')
   mkdirSync(packed)
   mkdirSync(running)
-  const named = new Set(process.argv.slice(2).flatMap(filesOf))
-  const files = groupFiles([...named].sort(), root, folder)
+  const files = groupFiles(named, root, folder)
   const further = {
     ARMATURE_TEST_COSTS: costs,
     ARMATURE_TEST_PACKAGE: packed,
@@ -185,10 +187,15 @@ async function repeatFailed(failed: readonly string[]): Promise<number> {
 // A test of this runner is given the launcher of the outer run.
 process.env['ARMATURE_TEST_LAUNCHER'] ??= await bundledLauncher()
 try {
-  const code = await runAll()
+  const named = [...new Set(process.argv.slice(2).flatMap(filesOf))].sort()
+  const code = await runAll(named)
   // All of them, for whoever looks for what to make cheaper.
   const shownMax = process.env['ARMATURE_TEST_COSTS_SHOWN'] === 'all' ? Infinity : undefined
-  const { text, isFailed } = costReport(readCosts(readFileSync(costs, 'utf8')), limits, shownMax)
+  const { text, isFailed } = costReport(
+    readCosts(readFileSync(costs, 'utf8')),
+    limitsOf(named),
+    shownMax,
+  )
   console.info(`\n${text}`)
   process.exitCode = code === 0 && isFailed ? 1 : code
 } finally {

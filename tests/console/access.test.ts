@@ -52,13 +52,13 @@ test('a delegate with a condition built by clicks, what it lets them give, and t
     return answer.at('value.0.accessDecision')
   }
   const type = 'Vendor.Authorization/roleAssignments'
-  const asked = (role: string, kind: string) => ({
+  const about = (role: string, kind: string) => ({
     [`${type}:RoleDefinitionId`]: role,
     [`${type}:PrincipalType`]: kind,
   })
-  assert.equal(await checked(asked(roles.reader, 'ServicePrincipal')), 'Allowed')
-  assert.equal(await checked(asked(roles.owner, 'ServicePrincipal')), 'NotAllowed')
-  assert.equal(await checked(asked(roles.reader, 'User')), 'NotAllowed')
+  assert.equal(await checked(about(roles.reader, 'ServicePrincipal')), 'Allowed')
+  assert.equal(await checked(about(roles.owner, 'ServicePrincipal')), 'NotAllowed')
+  assert.equal(await checked(about(roles.reader, 'User')), 'NotAllowed')
 
   // The page knows nothing of the request, so the answer depends on it.
   await page.getByRole('combobox', who).selectOption('lead (User)')

@@ -148,3 +148,16 @@ async function problems(page: Page, rules: string): Promise<readonly string[]> {
     .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, any }) => id + ': ' + html.slice(0, 160) + ' ' + any.map((one) => one.message).join(' '))))`)
 }
+
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page
+    .getByRole('textbox', { name: 'Sign-in name' })
+    .or(page.getByRole('button', { name: 'Sign out' }))
+    .first()
+    .waitFor()
+  const confirm = page.getByRole('button', { name: 'Sign out', exact: true })
+  if ((await confirm.count()) > 0) await confirm.click()
+  await page.getByRole('textbox', { name: 'Sign-in name' }).waitFor()
+}

@@ -17,8 +17,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { launcher } from '../launcher.ts'
+import { isLong } from '../long.ts'
+import { requireOrSkip } from '../require.ts'
+import { type Installation, startInstallation } from './installation.ts'
 import { keepCommandLine } from './resident-command-line.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -162,4 +166,41 @@ export const guides: Readonly<Record<string, Pasted>> = {
   'guides/sign-in.md': { tells: [/access_token/] },
   'guides/stacks.md': { tells: [/denyWriteAndDelete/, /1 to delete/] },
   'guides/templates.md': { tells: [/One pet, by its number/] },
+}
+
+/** Those that the ordinary suite pastes. */
+export const usualGuides: readonly string[] = [
+  'start.md',
+  'guides/containers.md',
+  'guides/delegate-role-assignment.md',
+]
+
+export type Start = (environment: Readonly<Record<string, string>>) => Promise<Installation>
+
+export const alone: Start = (environment) => startInstallation({ environment })
+
+/** Commands run in this process, which costs half as much; those of the long suite, and by TLS, are programs. */
+export const openUsual = isLong ? openDesk : openResidentDesk
+
+export async function paste(
+  start: Start,
+  blocks: readonly Block[],
+  pasted: Pasted,
+  open: typeof openUsual = openDesk,
+): Promise<void> {
+  await using installation = await start({ ARMATURE_CONTAINERS: 'simulated' })
+  using desk = await open()
+  await desk.paste(installation.home, blocks, pasted)
+}
+
+/** Against a server of its own. */
+export async function pasteGuide(t: TestContext, start: Start, guide: string): Promise<void> {
+  const pasted = guides[guide]
+  assert.ok(pasted !== undefined, guide)
+  const blocks = blocksOf(guide)
+  const needsCurl = blocks.some(({ text }) => /^curl /m.test(text))
+  const hasCurl = !needsCurl || isThere('curl')
+  if (!requireOrSkip(t, hasCurl, 'no curl: `apt-get install curl`')) return
+  // The first is what a newcomer sees: its programs start.
+  await paste(start, blocks, pasted, guide === 'start.md' ? openDesk : openUsual)
 }

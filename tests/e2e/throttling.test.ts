@@ -32,10 +32,10 @@ describe('throttling (facts 9.6)', { timeout: 240_000 }, () => {
   /** Sends all at once, so that hardly any time passes, and returns the number of answers by status. */
   async function burst(count: number, method: string, where: string, token: string) {
     const body = method === 'PUT' ? { body: { location: 'local' } } : {}
-    const asked = Array.from({ length: count }, () =>
+    const answers = Array.from({ length: count }, () =>
       installation.request(method, where, { token, ...body }),
     )
-    return Promise.all(asked)
+    return Promise.all(answers)
   }
 
   const kinds: readonly [method: string, kind: string][] = [
@@ -147,10 +147,10 @@ test('the owner is refused too, where the operator asks for it; HSTS is said ove
       ARMATURE_PUBLIC_URL: 'https://armature.example',
     },
   })
-  const asked = Array.from({ length: 10 }, () =>
+  const calls = Array.from({ length: 10 }, () =>
     installation.request('GET', '/subscriptions?api-version=2020-01-01'),
   )
-  const answers = await Promise.all(asked)
+  const answers = await Promise.all(calls)
   assert.ok(answers.some((answer) => answer.status === 429))
   for (const { headers } of answers) {
     assert.match(headers.get('strict-transport-security') ?? '', /^max-age=\d+/)

@@ -44,6 +44,11 @@ test('the list of budgets holds files that are there, and may cost more than oth
   }
 })
 
+test('the list of what lasts longest holds files that are there', () => {
+  for (const path of Object.keys(budget.lasting))
+    assert.ok(existsSync(join(import.meta.dirname, '../..', path)), `${path} is gone: take it out`)
+})
+
 test('the seconds of a program that was waited for count', () => {
   const before = processorSeconds()
   const spin = 'const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end);'

@@ -7,13 +7,12 @@ import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { createUser } from '../e2e/access.ts'
 import { type Answer, type Installation, send, startInstallation } from '../e2e/installation.ts'
-import { someOf } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
-import { type Browser, faintTexts, openBrowser, overflows } from './browser.ts'
+import { type Browser, openBrowser } from './browser.ts'
 import { findChromium, howToGetChromium } from './find-chromium.ts'
+import { assertHeading, signIn } from './sign-in.ts'
 
 test('a browser to sign in with', (t) => {
   requireOrSkip(t, findChromium() !== undefined, howToGetChromium)
@@ -32,22 +31,12 @@ function pages(): void {
   })
   after(() => installation[Symbol.asyncDispose]())
 
-  async function signIn(page: Page, name: string, password: string): Promise<void> {
-    await page.getByRole('textbox', { name: 'Sign-in name' }).fill(name)
-    await page.getByLabel('Password').fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-  }
-
   const form = (path: string, fields: Readonly<Record<string, string>>): Promise<Answer> =>
     send(new URL(path, installation.url), 'POST', {
       token: null,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(fields).toString(),
     })
-
-  async function assertHeading(page: Page, name: string): Promise<void> {
-    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-  }
 
   async function assertWorks(token: string, principalId: string): Promise<void> {
     const answer = await installation.request('GET', subscriptions, { token })
@@ -91,21 +80,6 @@ function pages(): void {
     await page.getByRole('button', { name: 'Copy the token' }).click()
     await page.getByRole('status').getByText('Copied.').waitFor()
     assert.deepEqual(browser.complaints, [])
-  })
-
-  test('by keyboard alone', async () => {
-    await using browser = await openBrowser()
-    const { page } = browser
-    await page.goto(`${installation.url}/signed-in`)
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Enter')
-    await assertHeading(page, 'Sign in')
-    await page.keyboard.type(installation.owner.signInName)
-    await page.keyboard.press('Tab')
-    await page.keyboard.type(installation.owner.password)
-    for (const _ of ['the box', 'the button']) await page.keyboard.press('Tab')
-    await page.keyboard.press('Space')
-    await assertHeading(page, 'You are signed in')
   })
 
   test('cancelled: the page says so, and nobody is signed in', async () => {
@@ -225,41 +199,6 @@ function pages(): void {
       assert.equal((await poll(code)).at('error'), 'access_denied')
     })
   })
-
-  const looks = [
-    ['light, wide', {}],
-    ['dark, wide', { dark: true }],
-    ['light, 375 px', { width: 375 }],
-    ['dark, 375 px', { dark: true, width: 375 }],
-  ] as const
-  // Each of the colours and each of the widths: what is faint is a matter of one, what overflows of the other.
-  for (const [name, options] of someOf(looks, 3)) {
-    test(`pages are readable and fit: ${name}`, async () => {
-      await using browser = await openBrowser(options)
-      const { page } = browser
-      const assertFits = async (heading: string): Promise<void> => {
-        await assertHeading(page, heading)
-        assert.deepEqual(await faintTexts(page), [], heading)
-        assert.equal(await overflows(page), false, heading)
-        assert.equal(await page.getByRole('main').count(), 1)
-        assert.equal(await page.evaluate('document.documentElement.lang'), 'en')
-      }
-      const { url, owner } = installation
-      await page.goto(`${url}/signed-in`)
-      await assertFits('Sign in')
-      await page.getByRole('link', { name: 'Sign in' }).click()
-      await assertFits('Sign in')
-      await signIn(page, owner.signInName, 'not the password')
-      await page.getByRole('alert').waitFor()
-      await assertFits('Sign in')
-      await signIn(page, owner.signInName, owner.password)
-      await assertFits('You are signed in')
-      await page.goto(`${url}/common/oauth2/deviceauth`)
-      await assertFits('Connect a device')
-      await page.goto(`${url}/common/oauth2/authorize?client_id=nobody`)
-      await assertFits('That did not work')
-    })
-  }
 }
 
 interface Application extends AsyncDisposable {

@@ -102,7 +102,7 @@ describe('pitfalls', () => {
     },
   )
 
-  // Covered by `catch-up.test.ts`, under load.
+  // Covered by `catch-up.wide.test.ts`, under load.
   variant(
     '2: a table altered at the source stops what is applied, is named, and can be caught up with',
     async (fixture, engine) => {
@@ -128,7 +128,7 @@ describe('pitfalls', () => {
     },
   )
 
-  // Covered by the target that does not apply, in `source-in-use.test.ts`.
+  // Covered by the target that does not apply, in `source-in-use.wide.test.ts`.
   variant(
     '3: a conflict at the target stops the database and skips nothing',
     async (fixture, engine) => {
