@@ -231,7 +231,9 @@ test('where only siblings can have a unique key, a dry run finds it with them al
     const requests = [lineAt(of, 'y', 'one'), lineAt(of, 'z', 'two'), lineAt(of, 'w', 'two')]
     const results = await caller.dryRun(requests, owner, 'c')
     const codes = results.map((one) => (one.kind === 'ok' ? one.status : one.error.code))
-    return { codes, isLookedFor: looked.mock.callCount() > 0 }
+    // A refusal looks for the owner of the key that is taken.
+    const isLookedFor = looked.mock.calls.some(({ arguments: [key] }) => key?.endsWith(' one'))
+    return { codes, isLookedFor }
   }
   assert.deepEqual(await tried('a'), { codes: [201, 201, 'Conflict'], isLookedFor: false })
   const isLookedFor = true

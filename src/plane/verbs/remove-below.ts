@@ -97,6 +97,8 @@ export interface RemovalProgress {
   readonly remaining: number
   /** The last key that was looked at, where those before had too many characters to go on in this transaction. */
   readonly cutAt?: string
+  /** What is left of the characters that may be read. */
+  readonly charactersLeft?: number
 }
 
 interface RemovalBelow {
@@ -152,7 +154,7 @@ export async function removeBelow(
     // A child may have been created below a row before that row was locked. Once more is enough: nothing can be
     // created below a removed row.
   } while (seen === removed && (await holdsAny(tx, id.key)))
-  return { removed, remaining: seen - removed }
+  return { removed, remaining: seen - removed, charactersLeft: left }
 }
 
 /** By the id, since the row has the name of its type in small letters, and of a type that nobody serves no more is known. */

@@ -4,6 +4,7 @@ import { refuse } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
 import { childOf, type ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
+import { isCut } from '#stores/list-budget.ts'
 import type { Prohibitions } from '../access.ts'
 import { auditVersion, changesOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
@@ -17,6 +18,8 @@ import type { Write } from './write.ts'
 
 /** Rows below that may be read and replaced, including the children of those that are removed. */
 const rowsMax = 5000
+/** Characters of those rows: others wait for the transaction that reads them. */
+const charactersMax = 16 * 1024 * 1024
 
 /** Resolves to whether anything changed. */
 export async function replaceChildren(write: Write): Promise<boolean> {
@@ -24,13 +27,13 @@ export async function replaceChildren(write: Write): Promise<boolean> {
   if (allowed === undefined) return false
   const { compiled, brought, prohibitions } = allowed
   await requireRights(write, allowed)
-  const rows = await write.tx.list({ type: compiled.key, under: write.id.key, limit: rowsMax })
+  const { keys, charactersLeft } = await childrenOf(write, compiled)
   const wanted = wantedOf(write, brought)
   requireNotProhibited(write, { compiled, wanted, prohibitions })
   let changed = false
-  let removed = 0
+  const left: Left = { rows: rowsMax, characters: charactersLeft }
   const before = new Map<string, StoredResource>()
-  for (const { key } of rows) {
+  for (const key of keys) {
     const row = await write.tx.lock(key, 'change')
     if (row === undefined) continue
     const current = readRow(row)
@@ -43,8 +46,7 @@ export async function replaceChildren(write: Write): Promise<boolean> {
     before.set(key, current)
     // Removals come first, so that no unique key of a removed resource blocks a new one.
     if (model === undefined) {
-      const max = rowsMax - removed
-      removed += await removeAllBelow(write, { id: current.id, max, prohibitions })
+      await removeAllBelow(write, { id: current.id, left, prohibitions })
     }
     await write.tx.remove(key, row.etag)
     if (model === undefined) await record(write, compiled, current, undefined)
@@ -67,22 +69,63 @@ export async function replaceChildren(write: Write): Promise<boolean> {
   return changed
 }
 
+/** What may still be read and removed. */
+interface Left {
+  rows: number
+  characters: number
+}
+
+/** Their keys: together they may be more than should be in memory at once. */
+async function childrenOf(
+  { deps, tx, id }: Write,
+  { key: type }: CompiledStoredType,
+): Promise<{ readonly keys: readonly string[]; readonly charactersLeft: number }> {
+  const keys: string[] = []
+  let charactersLeft = charactersMax
+  let after: string | undefined
+  do {
+    const query = {
+      type,
+      under: id.key,
+      ...(after === undefined ? {} : { after }),
+      limit: rowsMax - keys.length,
+      bytesMax: deps.limits.pageBytesMax,
+    }
+    const rows = await tx.list(query)
+    for (const { key, document } of rows) {
+      charactersLeft -= document.length
+      keys.push(key)
+    }
+    if (charactersLeft < 0) throw tooLarge()
+    after = isCut(rows, query) ? rows.at(-1)?.key : undefined
+  } while (after !== undefined && keys.length < rowsMax)
+  return { keys, charactersLeft }
+}
+
+function tooLarge(): Error {
+  const reason = `what it replaces has more than ${charactersMax} characters, the most at once; delete some of it before`
+  return refuse.InvalidRequestContent({ reason })
+}
+
 /** As with DELETE: children left behind, rights included, would reappear under the next resource of that name. */
 async function removeAllBelow(
   { deps, tx, initiator, input: { principal } }: Write,
-  { id, max, prohibitions }: Going,
-): Promise<number> {
+  { id, left, prohibitions }: Going,
+): Promise<void> {
   await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
-  const { removed, remaining } = await removeBelow(deps, tx, {
+  const { removed, remaining, cutAt, charactersLeft } = await removeBelow(deps, tx, {
     id,
     initiator,
-    max,
+    max: left.rows,
+    charactersMax: left.characters,
     onReconciled(below) {
       throw refuse.Conflict({ id: below.id })
     },
   })
+  if (cutAt !== undefined) throw tooLarge()
   if (remaining > 0) throw refuse.Conflict({ id: id.text })
-  return removed
+  left.rows -= removed
+  left.characters = charactersLeft ?? left.characters
 }
 
 function requireNotProhibited(
@@ -99,7 +142,7 @@ function requireNotProhibited(
 
 interface Going {
   readonly id: ResourceId
-  readonly max: number
+  readonly left: Left
   readonly prohibitions: Prohibitions | undefined
 }
 

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { Outcome } from '#plane/plane.ts'
-import { nobody } from '#plane/testing/start.ts'
+import { memoryStore, nobody } from '#plane/testing/start.ts'
+import type { Store } from '#stores/store.ts'
 import { everybody } from '../../../authorization/resources/deny-assignments/model.ts'
 import {
   assignment,
@@ -36,8 +37,8 @@ function importOf(t: Installation, names: readonly string[]): Promise<Outcome> {
   return t.call('PUT', api, { properties }, version)
 }
 
-async function open(): Promise<Installation> {
-  const t = await openInstallation()
+async function open(store?: Store): Promise<Installation> {
+  const t = await openInstallation('implicit', store)
   const properties = { publisherName: 'a', publisherEmail: 'a@b.example' }
   const sku = { name: 'Developer', capacity: 1 }
   await t.call('PUT', service, { location: 'local', sku, properties }, version)
@@ -86,4 +87,61 @@ test('an import heeds a lock below an operation', async () => {
   const body = { properties: { level: 'CanNotDelete' } }
   await t.call('PUT', lock, body, { version: '2016-09-01' })
   await refused(importOf(t, ['two']), 'ScopeLocked', 409)
+})
+
+test('an import replaces no more than some megabytes, since others wait for it', async () => {
+  const store = await memoryStore()
+  await using t = await open(store)
+  const row = await store.get(operation.toLowerCase())
+  assert.ok(row)
+  const document = JSON.stringify({
+    ...JSON.parse(row.document),
+    observed: 'x'.repeat(1024 * 1024),
+  })
+  await store.transact(async (tx) => {
+    for (let n = 0; n < 17; n++) {
+      const id = `${api}/operations/large${n}`
+      await tx.insert({ ...row, id, key: id.toLowerCase(), document, uniqueKey: null })
+    }
+  })
+  await refused(importOf(t, ['two']), 'InvalidRequestContent', 400)
+  assert.equal((await t.call('GET', policy, undefined, version)).status, 200)
+})
+
+test('a refusal for a taken address names its owner, and nothing else is read for that', async () => {
+  const inner = await memoryStore()
+  let most = 0
+  const list: Store['list'] = async (query) => {
+    const rows = await inner.list(query)
+    most = Math.max(
+      most,
+      rows.reduce((sum, { document }) => sum + document.length, 0),
+    )
+    return rows
+  }
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const member: unknown = name === 'list' ? list : Reflect.get(target, name)
+      // Stores have private members, so their methods are bound to them.
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  await using t = await open(store)
+  const row = await inner.get(operation.toLowerCase())
+  assert.ok(row)
+  const document = JSON.stringify({
+    ...JSON.parse(row.document),
+    observed: 'x'.repeat(1024 * 1024),
+  })
+  await inner.transact(async (tx) => {
+    for (let n = 0; n < 5; n++) {
+      const id = `${api}/operations/large${n}`
+      await tx.insert({ ...row, id, key: id.toLowerCase(), document, uniqueKey: null })
+    }
+  })
+  most = 0
+  const properties = { displayName: 'Another', method: 'GET', urlTemplate: '/one' }
+  const taken = t.call('PUT', `${api}/operations/another`, { properties }, version)
+  await assert.rejects(taken, /operations\/one|one/)
+  assert.ok(most < 1024 * 1024, `${most} characters in one list`)
 })
