@@ -8,6 +8,7 @@ import type { Preconditions } from '#kernel/etag.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { parentOf } from '#kernel/resource-id.ts'
+import { createRoom, type Leave } from '#kernel/room.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
 import type { Action } from './declare/action.ts'
@@ -103,9 +104,15 @@ interface Verbs {
 
 /** PUTs tried between two pauses. Other requests run during a pause. */
 const dryRunAtOnce = 16
+/** Characters of the large resources that the trials of one principal look at, at once. One beyond takes all of it. */
+const largeCharactersMax = 8 * 1024 * 1024
 
 export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   const together = new PutsTogether(deps)
+  const largeRows = createRoom({
+    perOwnerMax: largeCharactersMax,
+    sumMax: Number.POSITIVE_INFINITY,
+  })
 
   /**
    * By their bodies, which nobody changes: whoever sends what was tried sends the same ones, and address and body need not be
@@ -155,10 +162,13 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
 
   /** A refused PUT leaves nothing for the PUTs after it. */
   async function tryOne(request: CallerRequest, trial: Trial): Promise<DryRunResult> {
-    const { rows, shared, principal, correlationId, isSentNext } = trial
+    const { rows, shared, principal, correlationId, signal, isSentNext } = trial
     let put: DryRunPut | undefined
+    let leave: Leave | undefined
     try {
       const { route, input } = await ready(request, principal, correlationId)
+      const large = deps.store.largeAt(route.id.key)
+      if (large > 0) leave = await largeRows.enter(principal.id, large, () => signal)
       const expecting = expectSibling(rows, route)
       if (expecting !== undefined) await expecting
       put = await tried(deps, route, input, { reads: rows, shared })
@@ -174,6 +184,8 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       const refusal = isTaken ? await put?.uniqueRefusal(error.unique ?? '') : error
       if (!(refusal instanceof ApiError)) throw refusal
       return { kind: 'refused', error: refusal, early: put === undefined }
+    } finally {
+      leave?.()
     }
   }
 
@@ -182,7 +194,9 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       const { principal, correlationId, isOneOfMany } = request
       const rightsAsOf = isOneOfMany === true ? deps.access.asOf?.() : undefined
       let { route, input } = await ready(request, principal, correlationId)
-      const put = rightsAsOf && sharedPut(route, input, rightsAsOf)
+      // The bodies are small, and what is stored may be megabytes each: others wait for the transaction that reads it.
+      const isLarge = rightsAsOf !== undefined && deps.store.largeAt(route.id.key) > 0
+      const put = isLarge ? undefined : rightsAsOf && sharedPut(route, input, rightsAsOf)
       const shared = put && (await together.send(put))
       // It has waited for others meanwhile.
       if (put !== undefined && shared === undefined) {
@@ -200,7 +214,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       const shared = new SharedChecks(deps, { principal, correlationId }, rows, mayCreate)
       rows.shared = shared
       const results: DryRunResult[] = []
-      const trial = { rows, shared, principal, correlationId, isSentNext }
+      const trial = { rows, shared, principal, correlationId, signal, isSentNext }
       for (const [at, request] of requests.entries()) {
         if (at % dryRunAtOnce === 0) await nextTurn()
         signal?.throwIfAborted()
@@ -216,6 +230,7 @@ interface Trial {
   readonly shared: SharedChecks
   readonly principal: Principal
   readonly correlationId: string
+  readonly signal: AbortSignal | undefined
   readonly isSentNext: boolean
 }
 

@@ -3,7 +3,9 @@
  * holds no transaction of the store, so it may take long without blocking anybody.
  */
 
+import { refuse } from '#kernel/error.ts'
 import { compareKeys } from '#stores/key-range.ts'
+import { isCut } from '#stores/list-budget.ts'
 import {
   type Claim,
   type EventRow,
@@ -18,6 +20,13 @@ import {
 } from '#stores/store.ts'
 import { freeTurn } from './next-turn.ts'
 
+/** Characters of longer documents that are kept of what was read for the resources that were tried. */
+const keptCharactersMax = 1024 * 1024
+/** A shorter one is kept, whatever else there is: those of scopes and parents are short. */
+const shortDocument = 4096
+/** Characters that overwritten resources may have together, with what they keep of what was there. */
+const carriedCharactersMax = 16 * 1024 * 1024
+
 interface Expected {
   readonly type: string
   readonly under: string
@@ -30,11 +39,17 @@ export class DryRun implements Tx {
   readonly #beneath: Reads
   /** Rows written; undefined for a removed one. */
   readonly #written = new Map<string, ResourceRow | undefined>()
-  /** Rows read from the store. They do not change during the dry run. */
+  #longCharacters = 0
+  /** Of rows that were long and were overwritten: an older version of a type keeps what it does not name. */
+  #carriedCharacters = 0
+  /**
+   * Rows read from the store. They do not change during the dry run, unless they are long: of those that are overwritten the
+   * document goes, and others are read anew.
+   */
   readonly #read = new Map<string, ResourceRow | undefined>()
   /** Counts read from the store: each PUT of a plan asks for the same ones. */
   readonly #counts = new Map<string, number>()
-  /** Rows of the store that were overwritten here. */
+  /** Rows of the store that were overwritten here, without their documents. */
   readonly #covered = new Map<string, ResourceRow>()
   readonly #operations = new Map<string, OperationRow>()
   /** Indexes over the written rows: by unique key, and by the resource of an operation. */
@@ -58,10 +73,12 @@ export class DryRun implements Tx {
   /** What was written stays for the writes that follow. */
   keep(): void {
     this.#undo.length = 0
+    this.#forgetLong()
   }
 
   /** As if nothing had been written since the last `keep`. */
   takeBack(): void {
+    this.#forgetLong()
     if (this.#undo.length === 0) return
     for (const undo of this.#undo.reverse()) undo()
     this.#undo.length = 0
@@ -117,7 +134,19 @@ export class DryRun implements Tx {
   async #fetch(key: string): Promise<ResourceRow | undefined> {
     const row = await this.#beneath.get(key)
     this.#read.set(key, row)
+    if (row !== undefined && row.document.length > shortDocument) {
+      this.#longCharacters += row.document.length
+    }
     return row
+  }
+
+  /** A plan may have a thousand resources of megabytes each. */
+  #forgetLong(): void {
+    if (this.#longCharacters <= keptCharactersMax) return
+    this.#longCharacters = 0
+    for (const [key, row] of this.#read) {
+      if (row !== undefined && row.document.length > shortDocument) this.#read.delete(key)
+    }
   }
 
   pause(): Promise<void> | undefined {
@@ -130,13 +159,39 @@ export class DryRun implements Tx {
 
   async list(query: ListQuery): Promise<readonly ResourceRow[]> {
     if (query.limit <= 0) return []
-    const own = this.#matching(this.#written.values(), query)
+    const { bytesMax = Number.POSITIVE_INFINITY } = query
+    const found: ResourceRow[] = []
+    let bytes = 0
+    let { after } = query
+    do {
+      const { rows, end } = await this.#listOnce({
+        ...query,
+        ...(after === undefined ? {} : { after }),
+      })
+      for (const row of rows) {
+        found.push(row)
+        if (bytesMax !== Number.POSITIVE_INFINITY) bytes += Buffer.byteLength(row.document)
+        if (found.length === query.limit || bytes >= bytesMax) return found
+      }
+      after = end
+    } while (after !== undefined)
+    return found
+  }
+
+  /** Rows in order, up to the key where the list of the store ended at its bound of bytes. */
+  async #listOnce(
+    query: ListQuery,
+  ): Promise<{ readonly rows: readonly ResourceRow[]; readonly end: string | undefined }> {
     // Overwritten rows are answered from here, so more rows are read from the store.
-    const limit = query.limit + this.#covered.size
-    const { bytesMax: _, ...unbounded } = query
-    const beneath = await this.#beneath.list({ ...unbounded, limit })
+    const beneathQuery = { ...query, limit: query.limit + this.#covered.size }
+    const beneath = await this.#beneath.list(beneathQuery)
+    const isShort = query.bytesMax !== undefined && isCut(beneath, beneathQuery)
+    const end = isShort ? beneath.at(-1)?.key : undefined
+    const own = this.#matching(this.#written.values(), query).filter(
+      ({ key }) => end === undefined || compareKeys(key, end) <= 0,
+    )
     const rows = [...beneath.filter(({ key }) => !this.#written.has(key)), ...own]
-    return rows.sort((a, b) => compareKeys(a.key, b.key)).slice(0, query.limit)
+    return { rows: rows.sort((a, b) => compareKeys(a.key, b.key)), end }
   }
 
   async count(query: Omit<ListQuery, 'after'>): Promise<number> {
@@ -245,6 +300,14 @@ export class DryRun implements Tx {
     this.#set(key, row)
   }
 
+  #count(row: ResourceRow | undefined): void {
+    this.#carriedCharacters += row?.document.length ?? 0
+    if (this.#carriedCharacters <= carriedCharactersMax) return
+    throw refuse.InvalidRequestContent({
+      reason: `with what they keep of what is stored, its resources have more than ${carriedCharactersMax} characters: deploy fewer at once`,
+    })
+  }
+
   #ownerOf(uniqueKey: string, key: string): string | undefined | Promise<string | undefined> {
     if (!this.#isFree.has(key)) return this.keyOfUnique(uniqueKey)
     const own = this.#written.get(this.#unique.get(uniqueKey) ?? '')
@@ -255,9 +318,10 @@ export class DryRun implements Tx {
     // Every writer has read the row before.
     const before = this.#written.has(key) ? undefined : this.#read.get(key)
     if (before !== undefined) {
-      this.#put(this.#covered, key, before)
+      this.#put(this.#covered, key, { ...before, document: '' })
       this.#types.add(before.type)
     }
+    if (before !== undefined && before.document.length > shortDocument) this.#count(row)
     this.#put(this.#written, key, row)
     if (row !== undefined) this.#types.add(row.type)
     if (row !== undefined && row.uniqueKey !== null) this.#put(this.#unique, row.uniqueKey, key)

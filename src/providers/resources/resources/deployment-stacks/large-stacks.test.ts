@@ -94,3 +94,37 @@ async function readsLittle(prepare: (t: Started) => Promise<void> = async () => 
   await until(async () => (await t.plane.reader.get(group)) === undefined)
   assert.ok(reads.most < 8 * megabyte, `${reads.most} characters in one transaction`)
 }
+
+test('a deployment writes over large resources in transactions that read a few megabytes each', async () => {
+  await using inner = await memoryStore()
+  const reads = measured(inner)
+  await using t = await startDeployments({ store: reads.store })
+  const specs = { version: '2022-02-01' }
+  const spec = `${group}/providers/Vendor.Resources/templateSpecs/large`
+  await t.call('PUT', spec, { location: 'local' }, specs)
+  const names = Array.from({ length: 12 }, (_, at) => `v${at}`)
+  const mainTemplate = templateFor([], { metadata: { note: 'x'.repeat(megabyte) } })
+  for (const name of names) {
+    const body = { location: 'local', properties: { mainTemplate } }
+    await t.call('PUT', `${spec}/versions/${name}`, body, specs)
+  }
+  reads.most = 0
+  const type = 'Vendor.Resources/templateSpecs/versions'
+  const template = templateFor(
+    names.map((name) => ({
+      type,
+      apiVersion: specs.version,
+      name: `large/${name}`,
+      location: 'local',
+      properties: { mainTemplate: templateFor([]) },
+    })),
+  )
+  const properties = { mode: 'Incremental', template }
+  const path = `${group}/providers/Vendor.Resources/deployments/over`
+  await t.call('PUT', path, { properties })
+  await t.settle()
+  // It answers a deployment.
+  const { body } = await t.call('GET', path)
+  assert.equal(JSON.parse(JSON.stringify(body)).properties.provisioningState, 'Succeeded')
+  assert.ok(reads.most < 8 * megabyte, `${reads.most} characters in one transaction`)
+})
