@@ -280,8 +280,7 @@ export const commonErrors = defineErrors({
   },
   ResourceMoveTooLarge: {
     status: 409,
-    message:
-      "With '{id}' and what is below it more than {limit} resources would move, the most at once.",
+    message: "With '{id}' and what is below it more than {limit} would move, the most at once.",
     advice: 'User: move less at once.',
   },
   AnotherOperationInProgress: {

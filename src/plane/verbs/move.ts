@@ -28,6 +28,7 @@ import { createReader, idOfKey, type PlaneDependencies } from '../dependencies.t
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { prohibitedError, refusalOf } from '../grant.ts'
 import { askGuards } from '../guard.ts'
+import { freeTurn } from '../next-turn.ts'
 import type { RunInput } from '../plane.ts'
 import { impliedScopes, missingScope } from '../scopes.ts'
 import { rowsBelow } from './remove-below.ts'
@@ -44,6 +45,8 @@ export interface MoveRequest {
 
 /** Rows moved in one transaction at most, for all resources together, including those below them. */
 const rowsMax = 5000
+/** Characters of these rows: each is read, parsed and written again, and others wait for the transaction. */
+const charactersMax = 16 * 1024 * 1024
 
 type Caller = Pick<RunInput, 'principal' | 'correlationId' | 'from' | 'signal'>
 
@@ -63,9 +66,9 @@ export async function moveResources(
   }
   const work = async (tx: Tx, rights: RightsBelow): Promise<void> => {
     await requireGroups(deps, tx, request)
-    let left = rowsMax
+    const left = mostAtOnce()
     for (const id of ids) {
-      left -= await moveOne(deps, tx, { request, id, caller, left, rights })
+      await moveOne(deps, tx, { request, id, caller, left, rights })
       // The caller was already told that the request failed, so nothing may be committed.
       caller.signal?.throwIfAborted()
     }
@@ -154,10 +157,13 @@ async function askRightsBelow(
 ): Promise<RightsBelow> {
   const prohibitions = await deps.access.prohibitionsFor?.(caller.principal)
   const refusals = new Map<string, Error | undefined>()
-  let left = rowsMax
+  const left = mostAtOnce()
   for (const id of ids) {
-    for await (const { type } of rowsBelow(deps, deps.store, id.key, { limit: left + 1 })) {
-      left--
+    for await (const row of rowsBelow(deps, deps.store, id.key)) {
+      await freeTurn(caller.principal.id)
+      // It is refused inside, behind what else may be wrong.
+      if (!takes(left, row)) return { prohibitions, refusals }
+      const { type } = row
       const key = `${id.key} ${type}`
       const compiled = deps.registry.byKey(type)
       if (compiled === undefined || isLeftBehind(compiled) || refusals.has(key)) continue
@@ -165,6 +171,23 @@ async function askRightsBelow(
     }
   }
   return { prohibitions, refusals }
+}
+
+/** What may still be moved. */
+interface Left {
+  rows: number
+  characters: number
+}
+
+function mostAtOnce(): Left {
+  return { rows: rowsMax, characters: charactersMax }
+}
+
+/** False where one more is too many, or too much. */
+function takes(left: Left, { document }: Pick<ResourceRow, 'document'>): boolean {
+  left.rows -= 1
+  left.characters -= document.length
+  return left.rows >= 0 && left.characters >= 0
 }
 
 /** Checks the same for what moves along: each type by its rights, each resource by deny assignments. */
@@ -233,15 +256,13 @@ interface Moving {
   readonly request: MoveRequest
   readonly id: ResourceId
   readonly caller: Caller
-  /** Rows that may still be moved. */
-  readonly left: number
+  readonly left: Left
   readonly rights: RightsBelow
 }
 
 type Place = Pick<ResourceRow, 'key' | 'type'>
 
-/** Resolves to how many rows moved. */
-async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise<number> {
+async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise<void> {
   const { request, id, left } = moving
   const top = await tx.lock(id.key, 'change')
   if (top === undefined) throw refuse.ResourceNotFound({ id: id.text })
@@ -253,9 +274,10 @@ async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise
   if ((await tx.get(target.key)) !== undefined)
     throw refuse.ResourceMoveConflict({ id: target.text })
   const rows: Place[] = []
-  for await (const { key, type } of rowsBelow(deps, tx, id.key, { limit: left + 1 }))
-    rows.push({ key, type })
-  if (rows.length > left) throw refuse.ResourceMoveTooLarge({ id: id.text, limit: rowsMax })
+  for await (const row of rowsBelow(deps, tx, id.key)) {
+    if (!takes(left, row)) throw tooLarge(id, left)
+    rows.push({ key: row.key, type: row.type })
+  }
   requireRightsBelow(deps, moving, rows)
   const { type } = compiled.stored
   const { words } = deps.registry
@@ -280,7 +302,11 @@ async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise
       changes,
     })
   }
-  return rows.length
+}
+
+function tooLarge(id: ResourceId, left: Left): Error {
+  const limit = left.rows < 0 ? `${rowsMax} resources` : `${charactersMax} characters`
+  return refuse.ResourceMoveTooLarge({ id: id.text, limit })
 }
 
 /** Types that are attached to a resource without being a part of it. They are removed by a move. */

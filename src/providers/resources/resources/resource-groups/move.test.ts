@@ -292,3 +292,22 @@ test('what is made below a resource while it moves stays nowhere without it (Pos
   await moved
   assert.equal((await t.call('GET', operation, undefined, apim)).status, 200)
 })
+
+test('nor may they have more than some megabytes together, since others wait for the move', async () => {
+  const store = await memoryStore()
+  await using t = await open(store)
+  const row = await store.get(`${vaultIn(group)}/secrets/one`.toLowerCase())
+  assert.ok(row)
+  const document = JSON.stringify({
+    ...JSON.parse(row.document),
+    observed: 'x'.repeat(1024 * 1024),
+  })
+  await store.transact(async (tx) => {
+    for (let n = 0; n < 17; n++) {
+      const id = `${vaultIn(group)}/secrets/s${n}`
+      await tx.insert({ ...row, id, key: id.toLowerCase(), document })
+    }
+  })
+  await refused(move(t, [vaultIn(group)]), 'ResourceMoveTooLarge', 409)
+  assert.equal((await t.call('GET', vaultIn(group), undefined, vaults)).status, 200)
+})
