@@ -15,7 +15,6 @@ function markOfRevisions(current: ResourceId): string {
 
 /** As many as are looked through. */
 const revisionsMax = 5000
-const revisionsAtOnceMax = 200
 
 /** The current one, then the others in the order of keys. `after` is the key of one of them. */
 export async function* revisionsAfter(
@@ -26,15 +25,8 @@ export async function* revisionsAfter(
 ): AsyncGenerator<Resource> {
   const first = after === undefined ? await reader.get(current) : undefined
   if (first !== undefined) yield first
-  let last = after === undefined || after === current.key ? markOfRevisions(current) : after
-  for (let seen = 0; seen < revisionsMax; seen += revisionsAtOnceMax) {
-    const query = { after: last, limit: revisionsAtOnceMax }
-    const rows = await numberedRevisions(reader, type, current, query)
-    yield* rows
-    const end = rows.at(-1)
-    if (end === undefined) return
-    last = end.id.key
-  }
+  const from = after === undefined || after === current.key ? markOfRevisions(current) : after
+  yield* numberedRevisions(reader, type, current, { after: from, limit: revisionsMax })
 }
 
 /** The numbered ones alone, however many there are. */
@@ -43,23 +35,19 @@ export async function* allNumberedRevisions(
   type: string,
   current: ResourceId,
 ): AsyncGenerator<Resource> {
-  let after: string | undefined
-  do {
-    const query = { limit: revisionsAtOnceMax, ...(after === undefined ? {} : { after }) }
-    const rows = await numberedRevisions(reader, type, current, query)
-    yield* rows
-    after = rows.length < revisionsAtOnceMax ? undefined : rows.at(-1)?.id.key
-  } while (after !== undefined)
+  yield* numberedRevisions(reader, type, current, { after: markOfRevisions(current) })
 }
 
-/** Up to `limit` of the numbered ones, in the order of keys. */
-async function numberedRevisions(
+/** In the order of keys, one by one: each may have megabytes. */
+async function* numberedRevisions(
   reader: Reader,
   type: string,
   current: ResourceId,
-  { after, limit }: { readonly after?: string; readonly limit: number },
-): Promise<readonly Resource[]> {
+  from: { readonly after: string; readonly limit?: number },
+): AsyncGenerator<Resource> {
   const mark = markOfRevisions(current)
-  const rows = await reader.list({ type, under: parentOf(current), after: after ?? mark, limit })
-  return rows.filter(({ id }) => id.key.startsWith(mark))
+  for await (const row of reader.each({ type, under: parentOf(current), ...from })) {
+    if (!row.id.key.startsWith(mark)) return
+    yield row
+  }
 }

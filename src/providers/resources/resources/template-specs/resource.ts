@@ -22,17 +22,28 @@ async function expanded({
   reader,
   may,
   words,
+  signal,
 }: GetContext): Promise<object | undefined> {
   if (query.get('$expand')?.toLowerCase() !== 'versions') return undefined
   const found = await reader.get(id)
   if (found === undefined || !(await may(`${versionsType}/read`, id))) return undefined
-  const rows = await reader.list({ type: versionsType, under: id, limit: shownVersionsMax })
-  const versions = rows.map(({ id: at, model, systemData: { createdAt, lastModifiedAt } }) => {
+  const versions: [string, object][] = []
+  // One by one: each may hold templates of megabytes.
+  for await (const version of reader.each({
+    type: versionsType,
+    under: id,
+    limit: shownVersionsMax,
+  })) {
+    signal?.throwIfAborted()
+    const { createdAt, lastModifiedAt } = version.systemData
     // Made by the `toModel` of versions.
-    const { description } = model as TemplateSpecVersion
+    const { description } = version.model as TemplateSpecVersion
     const said = description === undefined ? {} : { description }
-    return [nameOf(at), { ...said, timeCreated: createdAt, timeModified: lastModifiedAt }] as const
-  })
+    versions.push([
+      nameOf(version.id),
+      { ...said, timeCreated: createdAt, timeModified: lastModifiedAt },
+    ])
+  }
   const { location, tags, systemData } = found
   return {
     id: found.id.text,

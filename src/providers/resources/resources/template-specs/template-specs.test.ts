@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { owner } from '#plane/testing/start.ts'
+import { memoryStore, owner } from '#plane/testing/start.ts'
+import type { Store } from '#stores/store.ts'
+import { group as installationGroup, openInstallation } from '../../../testing/installation.ts'
 import { group, type Started, startDeployments, templateFor } from '../../testing/start.ts'
 import { includedTemplates } from '../template-spec-versions/model.ts'
 
@@ -143,4 +145,39 @@ test('a version written as they were first published is the same one in the newe
   await started.settle()
   const made = json(await started.call('GET', at('e')))
   assert.equal(made.properties.provisioningState, 'Succeeded')
+})
+
+test('the versions of a spec are read one after the other, and none when nobody waits any more', async () => {
+  const inner = await memoryStore()
+  const gone = new AbortController()
+  let pages = 0
+  const list: Store['list'] = async (query) => {
+    const rows = await inner.list(query)
+    if (query.type?.endsWith('templatespecs/versions') !== true) return rows
+    pages++
+    gone.abort(new Error('nobody waits'))
+    return rows
+  }
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const member: unknown = name === 'list' ? list : Reflect.get(target, name)
+      // Stores have private members, so their methods are bound to them.
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  await using t = await openInstallation('implicit', store)
+  await t.call('PUT', installationGroup, { location: 'local' }, { version: '2021-04-01' })
+  const path = `${installationGroup}/providers/Vendor.Resources/templateSpecs/large`
+  await t.call('PUT', path, { location: 'local' }, version)
+  const metadata = { note: 'x'.repeat(2 * 1024 * 1024) }
+  const properties = { mainTemplate: templateFor([], { metadata }) }
+  for (const name of ['1', '2', '3']) {
+    await t.call('PUT', `${path}/versions/${name}`, { location: 'local', properties }, version)
+  }
+  const shown = t.call('GET', `${path}?$expand=versions`, undefined, {
+    ...version,
+    signal: gone.signal,
+  })
+  await assert.rejects(shown, /nobody waits/)
+  assert.equal(pages, 1)
 })
