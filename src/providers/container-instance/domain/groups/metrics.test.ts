@@ -186,3 +186,35 @@ test('what is kept is bounded: three hours of a series, and a number of series i
   await small.measure()
   assert.deepEqual(small.read(group), [])
 })
+
+test('where no series is left, those of what has ended make room, of the group with most of them first', async () => {
+  const { started, clock, engine } = await counted()
+  await using _started = started
+  const metrics = new GroupMetrics(
+    { engine, clock, timers: { after: () => ({ cancel() {} }) } },
+    { seriesMax: 8 },
+  )
+  const made = await started.plane.reader.get(path)
+  assert.ok(made !== undefined)
+  const [held] = await engine.list()
+  assert.ok(held !== undefined)
+  // Containers of the same group under names that were never there before.
+  const stats = engine.stats
+  for (let round = 0; round < 9; round++) {
+    engine.stats = async (group) => {
+      const { running } = await stats(group)
+      return { running: running.map((part) => ({ ...part, name: `${part.name}${round}` })) }
+    }
+    await metrics.measure()
+    clock.advance(minute / 1000)
+    await metrics.measure()
+    clock.advance((3 * minute) / 1000)
+  }
+  engine.list = async () => [held, { ...held, group: 'later' }]
+  engine.stats = stats
+  await metrics.measure()
+  const names = new Set(metrics.read(made).map(({ of }) => of))
+  assert.ok(names.has('web8'), [...names].join())
+  assert.ok(names.has('web'), [...names].join())
+  assert.equal(metrics.read(made).length <= 8, true)
+})

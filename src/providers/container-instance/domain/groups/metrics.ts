@@ -14,7 +14,7 @@ import { groupToken } from './group-index.ts'
 const minuteMilliseconds = 60_000
 /** The minutes kept of each series. */
 const minutesMax = 180
-/** The series kept in sum; one container has two, and its group two more. */
+/** The series kept in sum; one container has two, and its group two more. Beyond, those of what has ended make room. */
 const seriesMax = 4000
 const pauseMilliseconds = 15_000
 /** Measuring takes at most this part of the time, however many groups there are. */
@@ -59,11 +59,23 @@ interface Dependencies {
   readonly timers: Timers
 }
 
+interface KeptSeries extends MetricSeries {
+  readonly minutes: Minute[]
+}
+
 /** What is kept of one group. */
 interface Kept {
   /** The last counts, from which rates are computed. */
   last: GroupStats
-  readonly series: { readonly metric: string; readonly of?: string; readonly minutes: Minute[] }[]
+  readonly series: KeptSeries[]
+}
+
+interface EndedSeries {
+  readonly kept: Kept
+  readonly one: KeptSeries
+  /** The series of its group. */
+  readonly many: number
+  readonly endedAt: number
 }
 
 export class GroupMetrics implements MetricSource {
@@ -72,6 +84,10 @@ export class GroupMetrics implements MetricSource {
   /** By the engine's names of groups. */
   readonly #groups = new Map<string, Kept>()
   #seriesCount = 0
+  /** When the round before this one began, and this one: what was measured in neither has ended. */
+  #rounds = { before: Number.NEGATIVE_INFINITY, this: Number.NEGATIVE_INFINITY }
+  /** Found once in a round, when it is wanted; the last one is the first to go. */
+  #ended: EndedSeries[] | undefined
 
   constructor(deps: Dependencies, limits: { readonly seriesMax: number } = { seriesMax }) {
     this.#deps = deps
@@ -101,7 +117,10 @@ export class GroupMetrics implements MetricSource {
   /** One round. A group that the engine cannot tell of is left out of it. */
   async measure(isStopped: () => boolean = () => false): Promise<void> {
     const { engine, clock } = this.#deps
-    this.#forgetBefore(clock.now() - minutesMax * minuteMilliseconds)
+    const began = clock.now()
+    this.#forgetBefore(began - minutesMax * minuteMilliseconds)
+    this.#rounds = { before: this.#rounds.this, this: began }
+    this.#ended = undefined
     const held = await attempt(async () =>
       (await engine.describe()).measures ? await engine.list() : [],
     )
@@ -144,7 +163,7 @@ export class GroupMetrics implements MetricSource {
     if (value === undefined) return
     let found = series.find(({ metric, of }) => metric === named.metric && of === named.of)
     if (found === undefined) {
-      if (this.#seriesCount >= this.#seriesMax) return
+      if (this.#seriesCount >= this.#seriesMax && !this.#forgetEnded()) return
       found = { ...named, minutes: [] }
       series.push(found)
       this.#seriesCount += 1
@@ -165,6 +184,26 @@ export class GroupMetrics implements MetricSource {
       least: Math.min(last.least, value),
       most: Math.max(last.most, value),
     }
+  }
+
+  /** Those of the group with most series first: whoever begins many containers under new names makes room with their own. */
+  #forgetEnded(): boolean {
+    this.#ended ??= [...this.#groups.values()]
+      .flatMap((kept) => this.#endedIn(kept))
+      .toSorted((a, b) => a.many - b.many || b.endedAt - a.endedAt)
+    const found = this.#ended.pop()
+    if (found === undefined) return false
+    found.kept.series.splice(found.kept.series.indexOf(found.one), 1)
+    this.#seriesCount -= 1
+    return true
+  }
+
+  #endedIn(kept: Kept): EndedSeries[] {
+    const many = kept.series.length
+    return kept.series.flatMap((one) => {
+      const endedAt = (one.minutes.at(-1)?.at ?? 0) + minuteMilliseconds
+      return endedAt < this.#rounds.before ? [{ kept, one, many, endedAt }] : []
+    })
   }
 
   #forgetBefore(moment: number): void {
