@@ -105,7 +105,8 @@ class DeploymentRun implements Run {
     const recorded = last?.run === model.run ? last : undefined
     this.id = model.run
     this.#deps = deps
-    this.#model = model
+    // Its template is in the plan, and may have megabytes.
+    this.#model = { ...model, template: {} }
     this.#deploymentId = id
     this.#plan = expanded.plan
     this.#steps = new RunSteps(expanded, recorded?.steps ?? [], deps.clock)

@@ -70,6 +70,8 @@ export function throughStack(principal: Principal, memberId: string): Principal 
 
 export class StackRun {
   readonly id: string
+  /** Of its template. */
+  readonly characters: number
   readonly #deps: StackRunDependencies
   readonly #origin: RunOrigin
   readonly #resources: Map<string, ManagedResource>
@@ -86,7 +88,9 @@ export class StackRun {
     const { id, last, isDeleting } = origin
     this.id = runOf(origin)
     this.#deps = deps
-    this.#origin = origin
+    // Its template is read when it is deployed, and may have megabytes.
+    this.#origin = { ...origin, model: { ...origin.model, template: {} } }
+    this.characters = JSON.stringify(origin.model.template).length
     const recorded = last?.run === this.id ? last : undefined
     const known = (last?.resources ?? []).map((one) => [one.id.toLowerCase(), one] as const)
     this.#resources = new Map(known)
@@ -174,7 +178,11 @@ export class StackRun {
 
   async #deploy(): Promise<void> {
     const { id, model } = this.#origin
-    const { template, location, tags, debugLevel, deploymentId: path } = model
+    const stored = (await this.#deps.reader.get(id))?.model as DeploymentStack | undefined
+    // Another run has begun, whose template it is.
+    if (stored?.run !== model.run) return
+    const { template } = stored
+    const { location, tags, debugLevel, deploymentId: path } = model
     const body = {
       ...(location === undefined ? {} : { location }),
       ...(tags === undefined ? {} : { tags }),

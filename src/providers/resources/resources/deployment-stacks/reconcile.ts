@@ -11,6 +11,7 @@ import {
   type Subject,
 } from '#plane/declare/reconciled.ts'
 import { createAwaited } from '../../domain/deployments/awaited.ts'
+import { waitSecondsOf } from '../../domain/deployments/open-runs.ts'
 import { unmanageActionsIn } from '../../domain/stacks/request.ts'
 import { runOf, StackRun, type StackRunDependencies } from '../../domain/stacks/run.ts'
 import type { DeploymentStack, StackProgress } from './model.ts'
@@ -18,9 +19,6 @@ import type { DeploymentStack, StackProgress } from './model.ts'
 interface ReconcileStacks extends Omit<StackRunDependencies, 'awaiting'> {
   readonly onSettled: PlaneServices['onSettled']
 }
-
-/** The wait without a hint: hints may be lost, and another replica's never arrive. */
-const waitSeconds = 2
 
 type StackSubject = Subject<DeploymentStack, StackProgress>
 
@@ -55,7 +53,9 @@ export function carryOutStack(deps: ReconcileStacks): Reconciler<DeploymentStack
       return run.progress()
     },
     next(subject, progress) {
-      const next = nextOf(progress, openRun(subject).isWaiting)
+      const run = openRun(subject)
+      const waitSeconds = run.isWaiting ? waitSecondsOf(run.characters) : undefined
+      const next = nextOf(progress, waitSeconds)
       if (next.kind === 'fail' || next.kind === 'done') {
         runs.delete(subject.id.key)
         awaited.forget(subject.id.key)
@@ -74,7 +74,11 @@ const states = {
   removing: 'DeletingResources',
 } as const
 
-function nextOf(progress: StackProgress, isWaiting: boolean): Next<'advance', StackProgress> {
+/** Seconds are given where it waits. */
+function nextOf(
+  progress: StackProgress,
+  waitSeconds: number | undefined,
+): Next<'advance', StackProgress> {
   const { phase, error } = progress
   if (phase === 'done') return { kind: 'done' }
   if (phase === 'failed') {
@@ -82,7 +86,7 @@ function nextOf(progress: StackProgress, isWaiting: boolean): Next<'advance', St
     return { kind: 'fail', code, message, ...(details === undefined ? {} : { details }) }
   }
   const state = states[phase]
-  return isWaiting
-    ? { kind: 'wait', seconds: waitSeconds, state }
-    : { kind: 'step', step: 'advance', state }
+  return waitSeconds === undefined
+    ? { kind: 'step', step: 'advance', state }
+    : { kind: 'wait', seconds: waitSeconds, state }
 }

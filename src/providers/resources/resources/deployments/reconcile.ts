@@ -16,6 +16,7 @@ import type { Reader } from '#plane/declare/resource.ts'
 import { attempt } from '../../domain/deployments/attempt.ts'
 import { createAwaited } from '../../domain/deployments/awaited.ts'
 import type { Expanded } from '../../domain/deployments/expand.ts'
+import { OpenRuns, waitSecondsOf } from '../../domain/deployments/open-runs.ts'
 import { openRun, type Run, type RunDependencies } from '../../domain/deployments/run.ts'
 import { deploymentCanceled } from '../../domain/deployments/show.ts'
 import type { Deployment, Progress } from './model.ts'
@@ -26,11 +27,8 @@ export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting'>
   expand(id: ResourceId, model: Deployment): Promise<Expanded>
 }
 
-/** Hints may be lost, and another replica's never come: how long it is waited without one. */
-const waitSeconds = 2
-
 export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
-  const runs = new Map<string, Run>()
+  const runs = new OpenRuns()
   const awaited = createAwaited(deps.onSettled)
   const runParts: RunDependencies = {
     caller: deps.caller,
@@ -44,19 +42,21 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
   }
 
   const forget = (key: string): void => {
-    runs.get(key)?.close()
-    runs.delete(key)
+    runs.end(key)
     awaited.forget(key)
   }
 
-  async function runOf(subject: Subject<Deployment, Progress>): Promise<Run> {
-    const { id, model, last } = subject
-    const known = runs.get(id.key)
-    if (known?.id === model.run) return known
-    const expanded = await deps.expand(id, model)
-    const run = openRun(runParts, { id, model, expanded, last })
-    runs.set(id.key, run)
-    return run
+  function onRun<T>(
+    { id, model, last }: Subject<Deployment, Progress>,
+    work: (run: Run) => Promise<T>,
+  ): Promise<T> {
+    const open = async () => {
+      const expanded = await deps.expand(id, model)
+      const { template, parameters } = expanded.texts
+      const run = openRun(runParts, { id, model, expanded, last })
+      return { run, characters: template.length + parameters.length }
+    }
+    return runs.use(id.key, model.run, open, work)
   }
 
   return defineReconciler<Deployment, Progress, 'advance'>({
@@ -77,22 +77,21 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
         const { phase: _, ...last } = subject.last ?? { steps: [] }
         return { ...last, run: model.run, phase: 'failed', isParentCanceled: true }
       }
-      const opened = await attempt(() => runOf(subject))
+      const opened = await attempt(() => onRun(subject, async (run) => run))
       if (opened.kind === 'refused') {
         throw new StepFailure('never', opened.error.code, opened.error.message)
       }
-      await opened.value.look()
-      return opened.value.progress()
+      return onRun(subject, async (run) => {
+        await run.look()
+        return run.progress()
+      })
     },
     next(subject, progress) {
-      const next = nextOf(subject, progress)
+      const next = nextOf(subject, progress, waitSecondsOf(runs.charactersOf(subject.id.key)))
       if (next.kind === 'fail' || next.kind === 'done') forget(subject.id.key)
       return next
     },
-    async perform(subject) {
-      const run = await runOf(subject)
-      await run.advance()
-    },
+    perform: (subject) => onRun(subject, (run) => run.advance()),
     watchEvents: awaited.watchEvents,
   })
 }
@@ -114,6 +113,7 @@ async function isParentCanceled(reader: Reader, { nesting }: Deployment): Promis
 export function nextOf(
   { desired }: Pick<Subject<Deployment, Progress>, 'desired'>,
   progress: Progress,
+  waitSeconds = waitSecondsOf(0),
 ): Next<'advance', Progress> {
   if (desired === undefined) return { kind: 'done' }
   const isCanceled = desired.canceled === true || progress.isParentCanceled === true

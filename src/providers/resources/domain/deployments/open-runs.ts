@@ -1,0 +1,86 @@
+/**
+ * The runs that this process has open. One may wait for hours, with a template of megabytes, and there may be hundreds: beyond
+ * a bound those that nobody works on are closed, and are opened again from the store when they are looked at. It opens none.
+ */
+
+import type { Run } from './run.ts'
+
+/** Characters of the templates and arguments of all open runs. */
+const charactersMax = 32 * 1024 * 1024
+/** Without news a run is looked at as often: all of its record is read for that. */
+const waitSecondsMin = 2
+const charactersPerSecond = 32 * 1024
+
+/** News may be lost, and those of another replica never come: how long is waited without any. */
+export function waitSecondsOf(characters: number): number {
+  return waitSecondsMin + Math.floor(characters / charactersPerSecond)
+}
+
+interface Opened {
+  readonly run: Run
+  readonly characters: number
+}
+
+interface Kept extends Opened {
+  /** How many work on it. */
+  users: number
+}
+
+export class OpenRuns {
+  /** The one that was used last is the last. */
+  readonly #runs = new Map<string, Kept>()
+  #characters = 0
+  /** Of all that have not ended, those that were closed meanwhile among them. */
+  readonly #sizes = new Map<string, number>()
+
+  /** 0 for one that was never opened here. */
+  charactersOf(key: string): number {
+    return this.#sizes.get(key) ?? 0
+  }
+
+  /** Works on the run with this id, which is opened where it is not. */
+  async use<T>(
+    key: string,
+    id: string,
+    open: () => Promise<Opened>,
+    work: (run: Run) => Promise<T>,
+  ): Promise<T> {
+    const known = this.#runs.get(key)
+    const one = known?.run.id === id ? known : { ...(await open()), users: 0 }
+    if (one === known) this.#runs.delete(key)
+    else {
+      this.#close(key)
+      this.#characters += one.characters
+      this.#sizes.set(key, one.characters)
+    }
+    this.#runs.set(key, one)
+    one.users++
+    try {
+      return await work(one.run)
+    } finally {
+      one.users--
+      this.#closeIdle()
+    }
+  }
+
+  /** It has ended, or is carried out elsewhere. */
+  end(key: string): void {
+    this.#sizes.delete(key)
+    this.#close(key)
+  }
+
+  #close(key: string): void {
+    const one = this.#runs.get(key)
+    if (one === undefined) return
+    this.#runs.delete(key)
+    this.#characters -= one.characters
+    one.run.close()
+  }
+
+  #closeIdle(): void {
+    for (const [key, { users }] of this.#runs) {
+      if (this.#characters <= charactersMax) return
+      if (users === 0) this.#close(key)
+    }
+  }
+}
