@@ -11,9 +11,12 @@ import type { Dimension } from './entry.ts'
 import { searchedText } from './search.ts'
 
 const rememberedMax = 100_000
-const spelledMax = 20_000
+/** Characters of the dimensions that are remembered by their content, and by their spelling. */
+const charactersMax = 16 * 1024 * 1024
 const askedAtOnce = 500
 const insertedAtOnce = 50
+/** Of a dimension, beside its texts. */
+const ownCharacters = 256
 
 interface Identified {
   readonly ids: readonly number[]
@@ -26,6 +29,8 @@ export class Dimensions {
   readonly #idOf = new Map<string, number>()
   readonly #byId = new Map<number, Dimension>()
   readonly #spelled = new Map<string, Dimension>()
+  #characters = 0
+  #spelledCharacters = 0
   readonly #keys = new WeakMap<Dimension, Key>()
   readonly #texts = new WeakMap<Dimension, string>()
 
@@ -36,7 +41,9 @@ export class Dimensions {
   forget(): void {
     this.#idOf.clear()
     this.#byId.clear()
+    this.#characters = 0
     this.#spelled.clear()
+    this.#spelledCharacters = 0
   }
 
   /** The ids of dimensions, in order; new ones are added. */
@@ -102,7 +109,11 @@ export class Dimensions {
   shared(spelling: string, make: () => Dimension): Dimension {
     const known = this.#spelled.get(spelling)
     if (known !== undefined) return known
-    if (this.#spelled.size >= spelledMax) this.#spelled.clear()
+    this.#spelledCharacters += spelling.length + ownCharacters
+    if (this.#spelledCharacters > charactersMax) {
+      this.#spelled.clear()
+      this.#spelledCharacters = spelling.length + ownCharacters
+    }
     const made = make()
     this.#spelled.set(spelling, made)
     return made
@@ -154,10 +165,23 @@ export class Dimensions {
 
   #keep(row: SqlRow, found: Map<number, Dimension>): void {
     const { id, document } = dimensionRows.row(row)
-    if (this.#byId.size >= rememberedMax) this.#byId.clear()
+    const characters = charactersOf(document)
+    this.#characters += characters
+    if (this.#characters > charactersMax) {
+      this.#byId.clear()
+      this.#characters = characters
+    }
     this.#byId.set(id, document)
     found.set(id, document)
   }
+}
+
+function charactersOf(dimension: Dimension): number {
+  let sum = ownCharacters
+  for (const value of Object.values(dimension)) {
+    sum += typeof value === 'string' ? value.length : JSON.stringify(value ?? null).length
+  }
+  return sum
 }
 
 interface Key {
