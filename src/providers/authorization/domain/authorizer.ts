@@ -50,6 +50,8 @@ interface KnownAssignments {
   readonly keys: ReadonlySet<string>
   /** The position of the feed `authorization` that they are of. */
   readonly position: number
+  /** The sizes of all other custom roles (`sizeOfRole`). */
+  readonly sizeOfOthers: number
 }
 
 export interface Authorizer extends Access, AsyncDisposable {
@@ -195,7 +197,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     permissionsAt: async (by, at) => permissionsOf(await idsNow(by), loader.loaded(), keysOf(at)),
     scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
     placesAbove: (scope) => placesAbove(deps.placed, (key) => loader.loaded().placeOf(key), scope),
-    assignmentsOf: (roleId) => knownOf(loader.assignmentsOf(roleId), assignments),
+    assignmentsOf: (roleId) => knownOf(loader, roleId, assignments),
     [Symbol.asyncDispose]: () => allSettled([assignments, groups]),
   }
 }
@@ -215,10 +217,13 @@ async function allSettled(copies: readonly Pick<Freshness, 'settled'>[]): Promis
 }
 
 function knownOf(
-  keys: ReadonlySet<string> | undefined,
+  loader: Pick<ReturnType<typeof createGrantLoader>, 'assignmentsOf' | 'sizeOfOthers'>,
+  roleId: string,
   { position }: Moving,
 ): KnownAssignments | undefined {
-  return keys === undefined || position === undefined ? undefined : { keys, position }
+  const keys = loader.assignmentsOf(roleId)
+  if (keys === undefined || position === undefined) return undefined
+  return { keys, position, sizeOfOthers: loader.sizeOfOthers(roleId) }
 }
 
 type Moving = Pick<ReturnType<typeof createFreshness>, 'position'>

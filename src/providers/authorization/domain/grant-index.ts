@@ -13,6 +13,7 @@ import {
   compilePermissions,
   type Permission,
   type RoleDefinition,
+  sizeOfRole,
 } from '../resources/role-definitions/model.ts'
 import type { BuiltInRoles } from './built-in-roles.ts'
 import type { ReadCondition } from './conditions/read.ts'
@@ -32,6 +33,8 @@ export interface GrantIndex extends Grants, Roles, Denials {
   placeOf(scopeKey: string): string | undefined
   /** Removes whatever the key stood for; unknown keys are ignored. */
   remove(key: string): void
+  /** The sizes of all custom roles but this one. */
+  sizeOfOthers(roleId: string): number
   /** The keys of the assignments of a role. */
   assignmentsOf(roleId: string): ReadonlySet<string>
   /** The grants of all these principals, at any scope. It walks all grants, so only explanations use it. */
@@ -42,13 +45,47 @@ export interface GrantIndex extends Grants, Roles, Denials {
 interface IndexedRole {
   readonly allows: CompiledPermissions
   readonly permissions: readonly Permission[]
+  readonly size: number
 }
 
 function indexed(role: RoleDefinition): IndexedRole {
-  return { allows: compilePermissions(role.permissions), permissions: role.permissions }
+  return {
+    allows: compilePermissions(role.permissions),
+    permissions: role.permissions,
+    size: sizeOfRole(role),
+  }
 }
 
-function denialIn({ id, model }: Resource<DenyAssignment>): Denial {
+/**
+ * A stack denies the same at each of the resources that it manages, and may leave out hundreds of actions: what is equal is
+ * in memory once.
+ */
+class SharedPermissions {
+  readonly #known = new Map<string, { readonly compiled: CompiledPermissions; users: number }>()
+
+  take(text: string): CompiledPermissions {
+    const known = this.#known.get(text)
+    // The text was made of such a list.
+    const one = known ?? {
+      compiled: compilePermissions(JSON.parse(text) as Permission[]),
+      users: 0,
+    }
+    one.users++
+    if (known === undefined) this.#known.set(text, one)
+    return one.compiled
+  }
+
+  release(compiled: CompiledPermissions): void {
+    for (const [text, one] of this.#known) {
+      if (one.compiled !== compiled) continue
+      one.users--
+      if (one.users === 0) this.#known.delete(text)
+      return
+    }
+  }
+}
+
+function denialIn({ id, model }: Resource<DenyAssignment>, denies: CompiledPermissions): Denial {
   const principalIds = new Set(model.principals.map((one) => one.id))
   return {
     key: id.key,
@@ -57,7 +94,48 @@ function denialIn({ id, model }: Resource<DenyAssignment>): Denial {
     onlyHere: model.doNotApplyToChildScopes,
     principalIds: principalIds.has(everybody) ? undefined : principalIds,
     excludedIds: new Set(model.excludePrincipals.map((one) => one.id)),
-    denies: compilePermissions(model.permissions),
+    denies,
+  }
+}
+
+/** Built-in ones, and custom ones by the keys of their rows. */
+class RolesById {
+  readonly #builtIns: BuiltInRoles
+  readonly #roles = new Map<string, IndexedRole>()
+  readonly #idOfKey = new Map<string, string>()
+  #customSize = 0
+
+  constructor(builtIns: BuiltInRoles) {
+    this.#builtIns = builtIns
+    for (const [roleId, role] of builtIns) this.#roles.set(roleId, indexed(role))
+  }
+
+  get(roleId: string): IndexedRole | undefined {
+    return this.#roles.get(roleId)
+  }
+
+  put({ id, model }: Resource<RoleDefinition>): void {
+    const roleId = nameOf(id).toLowerCase()
+    // A built-in role is defined by the table, whatever a row says.
+    if (this.#builtIns.has(roleId)) return
+    this.remove(id.key)
+    const role = indexed(model)
+    this.#idOfKey.set(id.key, roleId)
+    this.#roles.set(roleId, role)
+    this.#customSize += role.size
+  }
+
+  remove(key: string): void {
+    const roleId = this.#idOfKey.get(key)
+    if (roleId === undefined) return
+    this.#customSize -= this.#roles.get(roleId)?.size ?? 0
+    this.#idOfKey.delete(key)
+    this.#roles.delete(roleId)
+  }
+
+  sizeOfOthers(roleId: string): number {
+    const own = this.#builtIns.has(roleId) ? undefined : this.#roles.get(roleId)
+    return this.#customSize - (own?.size ?? 0)
   }
 }
 
@@ -67,15 +145,13 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
   const byKey = new Map<string, Grant>()
   const byScope = new Map<string, Map<string, Grant[]>>()
   const byRole = new Map<string, Set<string>>()
-  const roles = new Map<string, IndexedRole>()
-  /** The keys of the rows of custom roles. */
-  const roleKeys = new Map<string, string>()
+  const roles = new RolesById(builtIns)
   const denials = new Map<string, Denial>()
+  const denied = new SharedPermissions()
   const denialsByScope = new Map<string, readonly Denial[]>()
   /** The placements of scopes, and the row of each. */
   const places = new Map<string, string>()
   const placeKeys = new Map<string, string>()
-  for (const [roleId, role] of builtIns) roles.set(roleId, indexed(role))
 
   function removeGrant(key: string, grant: Grant): void {
     byKey.delete(key)
@@ -89,8 +165,9 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     if (made?.size === 0) byScope.delete(grant.scopeKey)
   }
 
-  function removeDenial({ key, scopeKey }: Denial): void {
+  function removeDenial({ key, scopeKey, denies }: Denial): void {
     denials.delete(key)
+    denied.release(denies)
     const left = denialsByScope.get(scopeKey)?.filter((one) => one.key !== key) ?? []
     if (left.length > 0) denialsByScope.set(scopeKey, left)
     else denialsByScope.delete(scopeKey)
@@ -101,11 +178,7 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     if (denial !== undefined) removeDenial(denial)
     const grant = byKey.get(key)
     if (grant !== undefined) removeGrant(key, grant)
-    const roleId = roleKeys.get(key)
-    if (roleId !== undefined) {
-      roleKeys.delete(key)
-      roles.delete(roleId)
-    }
+    roles.remove(key)
     const placed = placeKeys.get(key)
     if (placed !== undefined) {
       placeKeys.delete(key)
@@ -136,17 +209,10 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
       if (here === undefined) made.set(grant.principalId, [grant])
       else here.push(grant)
     },
-    putRole({ id, model }) {
-      const roleId = nameOf(id).toLowerCase()
-      // A built-in role is defined by the table, whatever a row says.
-      if (builtIns.has(roleId)) return
-      remove(id.key)
-      roleKeys.set(id.key, roleId)
-      roles.set(roleId, indexed(model))
-    },
+    putRole: (row) => roles.put(row),
     putDenial(row) {
       remove(row.id.key)
-      const denial = denialIn(row)
+      const denial = denialIn(row, denied.take(JSON.stringify(row.model.permissions)))
       denials.set(denial.key, denial)
       const here = denialsByScope.get(denial.scopeKey) ?? []
       denialsByScope.set(denial.scopeKey, [...here, denial])
@@ -170,6 +236,7 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     },
     permissionsOf: (roleId) => roles.get(roleId)?.allows,
     permissionsIn: (roleId) => roles.get(roleId)?.permissions ?? [],
+    sizeOfOthers: (roleId) => roles.sizeOfOthers(roleId),
     assignmentsOf: (roleId) => byRole.get(roleId) ?? none,
     get size() {
       return byKey.size

@@ -33,6 +33,8 @@ interface GrantLoader {
   loaded(): GrantIndex
   /** `undefined` before the first load. */
   assignmentsOf(roleId: string): ReadonlySet<string> | undefined
+  /** 0 before the first load. */
+  sizeOfOthers(roleId: string): number
 }
 
 const rowsAtOnce = 1000
@@ -130,5 +132,6 @@ export function createGrantLoader(
       return index
     },
     assignmentsOf: (roleId) => index?.assignmentsOf(roleId),
+    sizeOfOthers: (roleId) => index?.sizeOfOthers(roleId) ?? 0,
   }
 }

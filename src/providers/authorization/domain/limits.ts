@@ -9,6 +9,8 @@ export interface AuthorizationLimits {
   readonly assignmentsPerManagementGroupMax: number
   /** Custom roles of the installation. */
   readonly customRolesMax: number
+  /** Of all custom roles together (`sizeOfRole`): every process keeps them in memory. */
+  readonly customRolesSizeMax: number
   readonly descriptionLengthMax: number
   readonly conditionLengthMax: number
   /** The nesting of parentheses in a condition. */
@@ -26,6 +28,7 @@ export const defaultAuthorizationLimits: AuthorizationLimits = Object.freeze({
   assignmentsPerSubscriptionMax: 4000,
   assignmentsPerManagementGroupMax: 500,
   customRolesMax: 5000,
+  customRolesSizeMax: 64 * 1024 * 1024,
   descriptionLengthMax: 1024,
   conditionLengthMax: 8192,
   conditionDepthMax: 64,

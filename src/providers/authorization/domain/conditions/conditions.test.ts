@@ -6,6 +6,7 @@ import { defaultAuthorizationLimits } from '../limits.ts'
 import { type ConditionFacts, compileCondition, type Truth } from './condition.ts'
 import { like } from './like.ts'
 import { parseCondition } from './parse.ts'
+import { createConditionReader } from './read.ts'
 
 const facts: ConditionFacts = {
   action: 'vendor.authorization/roleassignments/write',
@@ -214,4 +215,31 @@ test('patterns of StringLike', () => {
   assert.ok(!like('abc', 'a?') && !like('', '?') && like('aXbXc', 'a*b*c'))
   // A pattern on which a backtracking matcher would never finish.
   assert.ok(!like('a'.repeat(3000), `${'*a'.repeat(60)}b`))
+})
+
+test('a condition is compiled when it is evaluated, and texts beyond a bound are forgotten again', () => {
+  let read = 0
+  const limits = {
+    ...defaultAuthorizationLimits,
+    get conditionDepthMax() {
+      read++
+      return defaultAuthorizationLimits.conditionDepthMax
+    },
+  }
+  const readCondition = createConditionReader(contractWords, limits)
+  const long = ` or ('${'x'.repeat(8000)}' StringEquals 'b')`
+  const all = Array.from({ length: 300 }, (_, at) =>
+    readCondition({ condition: `('${at}' StringEquals 'a')${long}`, conditionVersion: '2.0' }),
+  )
+  assert.equal(read, 0)
+  const [first] = all
+  assert.equal(first?.(facts), false)
+  const once = read
+  assert.ok(once > 0)
+  assert.equal(first?.(facts), false)
+  assert.equal(read, once)
+  for (const one of all) one?.(facts)
+  const before = read
+  first?.(facts)
+  assert.equal(read - before, once)
 })

@@ -16,21 +16,35 @@ interface Conditioned {
 export type ReadCondition = (assignment: Conditioned) => Condition | undefined
 
 const never: Condition = () => false
-const rememberedMax = 10_000
+/** Characters of conditions that are remembered compiled; each takes some fifty times as many bytes. */
+const rememberedCharactersMax = 1024 * 1024
 
-/** Equal texts share one compiled condition: delegates of one kind have the same condition. */
+/**
+ * A condition is compiled when it is needed, so that those of assignments which nobody uses are texts alone. Equal texts share
+ * one that is compiled: delegates of one kind have the same condition.
+ */
 export function createConditionReader(words: VendorWords, limits: ConditionLimits): ReadCondition {
   const known = new Map<string, Condition>()
+  let characters = 0
+
+  function compiled(text: string): Condition {
+    const found = known.get(text)
+    if (found !== undefined) return found
+    const parsed = parseCondition(text, words, limits)
+    const condition = parsed.ok ? compileCondition(parsed.node) : never
+    characters += text.length
+    known.set(text, condition)
+    for (const oldest of known.keys()) {
+      if (characters <= rememberedCharactersMax) break
+      characters -= oldest.length
+      known.delete(oldest)
+    }
+    return condition
+  }
+
   return ({ condition: text, conditionVersion: version }) => {
     if (text === undefined && version === undefined) return undefined
     if (text === undefined || version !== conditionVersion) return never
-    let condition = known.get(text)
-    if (condition === undefined) {
-      const parsed = parseCondition(text, words, limits)
-      condition = parsed.ok ? compileCondition(parsed.node) : never
-      if (known.size >= rememberedMax) known.clear()
-      known.set(text, condition)
-    }
-    return condition
+    return (facts) => compiled(text)(facts)
   }
 }

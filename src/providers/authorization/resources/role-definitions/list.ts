@@ -90,13 +90,13 @@ async function listRoles(
   let budget = limits.scanRowsMax
   while (budget > 0) {
     const size = Math.min(budget, 500)
-    const rows = await reader.list({
+    const page = await reader.page({
       type: 'Authorization/roleDefinitions',
       under: '/',
-      ...(after === undefined ? {} : { after }),
+      after,
       limit: size,
     })
-    for (const row of rows) {
+    for (const row of page.items) {
       // The type's `toModel` made the rows.
       if (selects(filter, row.model as RoleDefinition, place)) {
         if (items.length === limit) return { items, next: `${pageCustom}${after ?? ''}` }
@@ -104,8 +104,10 @@ async function listRoles(
       }
       after = row.id.key
     }
-    if (rows.length < size) return { items }
-    budget -= rows.length
+    if (page.next === undefined) return { items }
+    // Roles may have megabytes each: the page ends with the bytes that are read for it.
+    if (page.isShort === true) break
+    budget -= page.items.length
   }
   return { items, next: `${pageCustom}${after ?? ''}` }
 }

@@ -20,6 +20,21 @@ export interface RoleDefinition {
   readonly permissions: readonly Permission[]
 }
 
+/** What an action takes in memory beside its characters. */
+const ownSize = 128
+
+/** Characters of what it permits and where, as every process keeps them in memory. */
+export function sizeOfRole({ permissions, assignableScopes }: RoleDefinition): number {
+  let size = 0
+  for (const scope of assignableScopes) size += scope.length
+  for (const { actions, notActions, dataActions, notDataActions } of permissions) {
+    for (const kind of [actions, notActions, dataActions, notDataActions]) {
+      for (const action of kind) size += action.length + ownSize
+    }
+  }
+  return size
+}
+
 /** The id of a role definition, whatever scope it is read at. The GUID is shown in lower case. */
 export function roleDefinitionId(words: VendorWords, roleId: string): ResourceId {
   return extensionOf(

@@ -11,9 +11,10 @@ import {
   sampleContext,
 } from '../../../testing/memory-reader.ts'
 import { builtInRoles, ownerRoleId } from '../../domain/built-in-roles.ts'
+import { createGrantIndex } from '../../domain/grant-index.ts'
 import { defaultAuthorizationLimits } from '../../domain/limits.ts'
 import { roleDefinitionSource } from './list.ts'
-import type { RoleDefinition } from './model.ts'
+import { type RoleDefinition, sizeOfRole } from './model.ts'
 import { isActionPattern, roleDefinitionRules, roleDeletionRules } from './rules.ts'
 import { v2022_04_01 } from './versions/2022-04-01.ts'
 
@@ -44,6 +45,8 @@ function problems(
     previous?: RoleDefinition
     reader?: MemoryReader
     customRolesMax?: number
+    /** Of all other roles. */
+    sizeOfOthers?: number
     /** What contains a scope by placement. */
     places?: readonly string[]
   } = {},
@@ -65,7 +68,10 @@ function problems(
     builtIns,
     limits,
     placesAbove: () => places,
-    assignmentsOf: () => undefined,
+    assignmentsOf: () =>
+      options.sizeOfOthers === undefined
+        ? undefined
+        : { keys: new Set(), position: 1, sizeOfOthers: options.sizeOfOthers },
   })
 }
 
@@ -174,7 +180,7 @@ test('a role in use is not deleted, whether an index or the rows know it', async
   const unknown = { builtIns, assignmentsOf: () => undefined }
   const knows = (keys: readonly string[], position = reader.feed.position()) => ({
     builtIns,
-    assignmentsOf: () => ({ keys: new Set(keys), position }),
+    assignmentsOf: () => ({ keys: new Set(keys), position, sizeOfOthers: 0 }),
   })
   await roleDeletionRules(context, unknown)
   reader.put(assignment, { roleId: name })
@@ -329,4 +335,31 @@ test('what is left out of a permission is an empty list', () => {
     { actions: [], notActions: [], dataActions: [], notDataActions: [] },
   ])
   assert.equal(model.kind, 'CustomRole')
+})
+
+test('all custom roles together have a size, since every process keeps them in memory', async () => {
+  const { customRolesSizeMax } = defaultAuthorizationLimits
+  const action = 'Vendor.X/things/read'
+  const own = sizeOfRole(role(permit(action)))
+  assert.equal(own, sub.length + action.length + 128)
+  const pathsBeside = async (sizeOfOthers: number): Promise<readonly string[]> =>
+    (await problems(role(permit(action)), { sizeOfOthers })).map(({ path }) => path)
+  assert.deepEqual(await pathsBeside(customRolesSizeMax - own), [])
+  assert.deepEqual(await pathsBeside(customRolesSizeMax - own + 1), ['properties.permissions'])
+})
+
+test('the index knows the sizes of custom roles, as they are', () => {
+  const index = createGrantIndex(builtIns, () => undefined)
+  const id = idOf(rolePath(name))
+  const put = (...actions: string[]): number => {
+    const model = role(permit(...actions))
+    index.putRole({ ...createMemoryReader().put(rolePath(name), model), model })
+    return sizeOfRole(model)
+  }
+  put('Vendor.X/things/read', 'Vendor.X/things/write')
+  const size = put('Vendor.X/things/read')
+  assert.equal(index.sizeOfOthers('another'), size)
+  assert.equal(index.sizeOfOthers(name), 0)
+  index.remove(id.key)
+  assert.equal(index.sizeOfOthers('another'), 0)
 })

@@ -9,7 +9,7 @@ import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { type AuthorizationCode, authorizationProblem, refuseAuthorization } from '../../errors.ts'
 import type { RoleAssignment } from '../role-assignments/model.ts'
-import { isAssignableAt, type RoleDefinition } from './model.ts'
+import { isAssignableAt, type RoleDefinition, sizeOfRole } from './model.ts'
 
 /** The id in the path as the caller wrote it; the row is at the root, whatever scope the path names. */
 export interface Requested {
@@ -39,6 +39,11 @@ export async function roleDefinitionRules(
     ...actionProblems(desired, limits),
   ]
   if (problems.length > 0) return problems
+  const { sizeOfOthers = 0 } = assignmentsOf(name.toLowerCase()) ?? {}
+  if (sizeOfOthers + sizeOfRole(desired) > limits.customRolesSizeMax) {
+    const reason = `all custom roles together may have no more than ${limits.customRolesSizeMax} characters of scopes and actions, with 128 more for each action`
+    return [problem('properties.permissions', reason)]
+  }
   refuseOutside(scope, previous, name)
   refuseOutside(scope, desired, name)
   if (previous === undefined) {
