@@ -59,13 +59,17 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
       const recordedWork = async (tx: SqlTx): Promise<{ value: Value; isRecorded: boolean }> => {
         let changed = 0
         let description: ActivityDescription | undefined
+        const run: SqlTx['run'] = async (text, ...values) => {
+          const rows = await tx.run(text, ...values)
+          changed += rows
+          return rows
+        }
         const value = await work({
           all: (text, ...values) => tx.all(text, ...values),
-          async run(text, ...values) {
-            const rows = await tx.run(text, ...values)
-            changed += rows
-            return rows
-          },
+          run,
+          // Whether there is a record depends on its answer.
+          send: run,
+          prefetch: (text, ...values) => tx.prefetch(text, ...values),
           follow: (feed, key) => tx.follow(feed, key),
           record: (event) => tx.record(event),
           describe(given) {

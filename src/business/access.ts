@@ -16,8 +16,8 @@ import { lockFor, type Writing } from './write/rows.ts'
 
 export interface AccessDependencies {
   groupsOf(principalId: string): Promise<readonly string[]>
-  /** Whether the caller may administer the installation's companies. */
-  administers(principal: Principal): Promise<boolean>
+  /** Whether the caller may administer the installation's companies: with `refreshed`, as is known once it resolves. */
+  administers(principal: Principal, refreshed?: Promise<unknown>): Promise<boolean>
 }
 
 interface Rights {
@@ -34,8 +34,12 @@ export interface Caller {
   readonly names: readonly string[]
 }
 
-export async function callerOf(deps: AccessDependencies, principal: Principal): Promise<Caller> {
-  const isAdministrator = await deps.administers(principal)
+export async function callerOf(
+  deps: AccessDependencies,
+  principal: Principal,
+  refreshed?: Promise<unknown>,
+): Promise<Caller> {
+  const isAdministrator = await deps.administers(principal, refreshed)
   if (isAdministrator) return { principal, isAdministrator, names: [] }
   const known = [principal.id, ...principal.groups, ...(await deps.groupsOf(principal.id))]
   return { principal, isAdministrator, names: [...new Set(known)].slice(0, groupsMax) }

@@ -23,6 +23,8 @@ export interface BusinessRequest {
   /** A large body, where it was read before its transaction began. */
   readonly json?: Readonly<Record<string, unknown>> | undefined
   readonly principal: Principal
+  /** Once it resolves, what is known of the rights of callers is no older than the request. For the first decision alone. */
+  readonly rightsRefresh?: Promise<unknown> | undefined
   readonly correlationId: string
   /** The address the caller used, without a trailing slash; the installation's own when left out. */
   readonly publicUrl?: string

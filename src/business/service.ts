@@ -57,7 +57,8 @@ import { type DataRequest, type ParsedRequest, parseRequest } from './odata/requ
 import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
 import { untilDeadline } from './until-deadline.ts'
-import { lockFor, type WriteContext } from './write/rows.ts'
+import { prefetchLine } from './write/lines.ts'
+import { lockFor, type WriteContext, type Writing } from './write/rows.ts'
 
 export interface BusinessDependencies extends AccessDependencies {
   readonly sql: Sql
@@ -188,7 +189,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
       noted(
         request,
         answering(request.correlationId, async () => {
-          const caller = await callerOf(deps, request.principal)
+          const caller = await callerOf(deps, request.principal, request.rightsRefresh)
           return await serve(request, caller, undefined)
         }),
       ),
@@ -248,16 +249,21 @@ async function prepare(
   const writing = { tx, dialect: deps.sql.dialect }
   // Until the transaction ends nobody removes the company: one store has one writer, the other locks.
   const lock = isOfCompany ? lockFor(writing, 'reference') : ''
-  const companyId = await reader.companyId(tx, parsed, lock)
+  const looking = reader.companyId(tx, parsed, lock)
+  const named = isOfCompany ? companyIdIn(parsed) : undefined
+  // Nobody locks rows of a company in which they may not write.
+  if (caller.isAdministrator) prefetchWrite(writing, parsed)
   const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
   const permitted = async (id: string | undefined) => {
     const rights = await keptRightsOf(writing, caller, id)
     authorize(rights, id, entity, true)
     return rights
   }
+  const [companyId, soon] = await Promise.all([looking, named && permitted(named)])
+  if (!caller.isAdministrator) prefetchWrite(writing, parsed)
   // Companies themselves are made in no company, though the address may name one.
   const within = isOfCompany ? companyId : undefined
-  const early = isOfCompany || isCreate ? await permitted(within) : undefined
+  const early = soon || (isOfCompany || isCreate ? await permitted(within) : undefined)
   const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
   const resolved = knownPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
   const rights = early ?? (await permitted(resolved.id))
@@ -286,6 +292,16 @@ async function prepare(
     record: (write) => activity.record(tx, context.now, request, write),
     budget,
   }
+}
+
+/** Sends together what the write of a line is about to read, where its address names ids alone. */
+function prefetchWrite(writing: Writing, parsed: DataRequest): void {
+  const companyId = companyIdIn(parsed)
+  const { parents, id } = knownPath(parsed) ?? {}
+  const documentId = parents?.at(-1)
+  if (companyId === undefined || documentId === undefined) return
+  const line = { documentId, id, itemId: parsed.body?.['itemId'] }
+  prefetchLine({ ...writing, companyId }, targetOf(parsed), line)
 }
 
 /** Writes of one company wait for each other: for its numbers, its items, its documents. */

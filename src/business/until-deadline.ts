@@ -28,6 +28,11 @@ export function untilDeadline(
   const txOf = (tx: SqlTx): SqlTx => ({
     all: before((...statement) => tx.all(...statement)),
     run: before((...statement) => tx.run(...statement)),
+    send(...statement) {
+      signal.throwIfAborted()
+      return tx.send(...statement)
+    },
+    prefetch: (...statement) => tx.prefetch(...statement),
     follow: (feed, key) => tx.follow(feed, key),
     record: (event) => tx.record(event),
   })

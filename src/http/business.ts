@@ -67,6 +67,7 @@ export function businessEndpoints(
         headers: headersOf(exchange),
         body,
         principal: principalOf(exchange),
+        rightsRefresh: exchange.rightsRefresh,
         correlationId: exchange.correlationId,
         publicUrl: edge.publicUrlOf(exchange.request) + before,
         admit(counts) {

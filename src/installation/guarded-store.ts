@@ -90,6 +90,8 @@ function guardSqlTx(tx: SqlTx, guard: WriteGuard): SqlTx {
   return {
     all: (text, ...values) => tx.all(text, ...values.map(reseal)),
     run: (text, ...values) => tx.run(text, ...values.map(reseal)),
+    send: (text, ...values) => tx.send(text, ...values.map(reseal)),
+    prefetch: (text, ...values) => tx.prefetch(text, ...values.map(reseal)),
     follow: (feed, key) => tx.follow(feed, key),
     record: (event) => tx.record({ ...event, detail: guard.reseal(event.detail) }),
   }

@@ -13,7 +13,7 @@ import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { parseResourceId, type ResourceId, rootId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
-import { allowsWithoutAttributes } from '#plane/access.ts'
+import { allowsWithoutAttributes, asKnown } from '#plane/access.ts'
 import type { Config } from '../config.ts'
 import type { States } from '../control/states.ts'
 import type { Accounts } from './accounts.ts'
@@ -38,7 +38,7 @@ interface Served extends InstallationPlane, Accounts {
   readonly states: States
   readonly outbox: InstallationOutbox
   /** Whether the principal may administer the business application. */
-  readonly administers: (principal: Principal) => Promise<boolean>
+  readonly administers: (principal: Principal, refreshed?: Promise<unknown>) => Promise<boolean>
   readonly unhandledErrors: () => { readonly rejections: number; readonly exceptions: number }
 }
 
@@ -47,12 +47,18 @@ function allowingAtRoot(
   { config: { words }, clock }: Foundation,
   { authorizer }: Pick<InstallationPlane, 'authorizer'>,
 ) {
-  return async (principal: Principal, action: string): Promise<boolean> =>
-    allowsWithoutAttributes(
-      authorizer,
+  return async (
+    principal: Principal,
+    action: string,
+    refreshed?: Promise<unknown>,
+  ): Promise<boolean> => {
+    await refreshed
+    return allowsWithoutAttributes(
+      refreshed === undefined ? authorizer : asKnown(authorizer),
       { principal, action: qualify(words, action), scope: rootId },
       clock.now(),
     )
+  }
 }
 
 export function businessAdministrators(
@@ -60,7 +66,7 @@ export function businessAdministrators(
   served: Pick<InstallationPlane, 'authorizer'>,
 ): Served['administers'] {
   const allows = allowingAtRoot(base, served)
-  return (principal) => allows(principal, 'Business/companies/write')
+  return (principal, refreshed) => allows(principal, 'Business/companies/write', refreshed)
 }
 
 export function createEdge(base: Foundation, served: Served): HttpServer {

@@ -13,14 +13,13 @@ export function allRows<C extends Columns>(
   rest: string,
   ...values: readonly SqlValue[]
 ): Promise<readonly Cells<C>[]> {
-  const text = textOf(
-    table,
-    rest,
-    ({ name, selected }) => `select ${selected} from ${name} ${rest}`,
-  )
-  const rows = reader.all(text, ...values)
+  const rows = reader.all(selectText(table, rest), ...values)
   // The selected columns are those of the table, as the migrations made them.
   return rows as Promise<readonly Cells<C>[]>
+}
+
+function selectText(table: Pick<Table, 'name' | 'selected'>, rest: string): string {
+  return textOf(table, rest, ({ name, selected }) => `select ${selected} from ${name} ${rest}`)
 }
 
 export async function firstRow<C extends Columns>(
@@ -40,8 +39,21 @@ export function findRow<C extends Columns>(
   cells: Readonly<Record<string, SqlValue>>,
   ending = '',
 ): Promise<Cells<C> | undefined> {
-  const rest = `where ${equal(cells, ' and ')}${ending}`
-  return firstRow(reader, table, rest, ...Object.values(cells))
+  return firstRow(reader, table, whereOf(cells, ending), ...Object.values(cells))
+}
+
+/** Sends the query now that `findRow` is about to send for the same cells. */
+export function prefetchRow(
+  tx: Pick<SqlTx, 'prefetch'>,
+  table: Pick<Table, 'name' | 'selected'>,
+  cells: Readonly<Record<string, SqlValue>>,
+  ending = '',
+): void {
+  tx.prefetch(selectText(table, whereOf(cells, ending)), ...Object.values(cells))
+}
+
+function whereOf(cells: object, ending: string): string {
+  return `where ${equal(cells, ' and ')}${ending}`
 }
 
 export async function insertRow<C extends Columns>(
@@ -52,7 +64,7 @@ export async function insertRow<C extends Columns>(
   const columns = Object.keys(cells)
   const values: readonly SqlValue[] = Object.values(cells)
   const text = textOf(table, `insert ${columns}`, (one) => insertText(one, columns, 1))
-  await tx.run(text, ...values)
+  await tx.send(text, ...values)
 }
 
 /** An insert statement for so many rows. */
@@ -65,17 +77,31 @@ export function insertText({ name }: Named, columns: readonly string[], rows: nu
 /** Sets cells of the rows that have other cells, and returns the number of rows. */
 export function updateRows<C extends Columns>(
   tx: SqlTx,
+  ...change: Parameters<typeof updateOf<C>>
+): Promise<number> {
+  return tx.run(...updateOf(...change))
+}
+
+/** The same without the number. */
+export async function sendUpdate<C extends Columns>(
+  tx: SqlTx,
+  ...change: Parameters<typeof updateOf<C>>
+): Promise<void> {
+  await tx.send(...updateOf(...change))
+}
+
+function updateOf<C extends Columns>(
   table: Table<C>,
   where: Partial<Cells<C>>,
   cells: Partial<Cells<C>>,
-): Promise<number> {
+): [text: string, ...values: SqlValue[]] {
   const values: readonly SqlValue[] = [...Object.values(cells), ...Object.values(where)]
   const text = textOf(
     table,
     `update ${Object.keys(cells)} ${Object.keys(where)}`,
     ({ name }) => `update ${name} set ${equal(cells, ', ')} where ${equal(where, ' and ')}`,
   )
-  return tx.run(text, ...values)
+  return [text, ...values]
 }
 
 export async function deleteRows<C extends Columns>(
@@ -84,7 +110,7 @@ export async function deleteRows<C extends Columns>(
   where: Partial<Cells<C>>,
 ): Promise<void> {
   const values: readonly SqlValue[] = Object.values(where)
-  await tx.run(`delete from ${name} where ${equal(where, ' and ')}`, ...values)
+  await tx.send(`delete from ${name} where ${equal(where, ' and ')}`, ...values)
 }
 
 const texts = new WeakMap<Named, Map<string, string>>()

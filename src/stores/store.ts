@@ -290,6 +290,16 @@ export interface SqlTx {
   all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
   /** The number of rows changed. */
   run(text: string, ...values: readonly SqlValue[]): Promise<number>
+  /**
+   * Like `run`, without waiting for the answer: a failure is that of this call, of a later one, or of the commit. Undefined where
+   * nothing has to be awaited.
+   */
+  send(text: string, ...values: readonly SqlValue[]): Promise<unknown> | undefined
+  /**
+   * Sends a query now that `all` is about to be called with, with the same values, so that several answers come together. After a
+   * write it is sent again. It does nothing where an answer takes no time.
+   */
+  prefetch(text: string, ...values: readonly SqlValue[]): void
   follow(feed: string, key: string): Promise<void>
   /** Appends to the audit trail, in this transaction. */
   record(event: EventRow): Promise<void>

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import type { SqlTx } from '#stores/store.ts'
+import type { SqlTx, TransactionMode } from '#stores/store.ts'
 import { businessMigrations } from '../migrations.ts'
 import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
@@ -14,24 +14,29 @@ function costIn({ sql }: BusinessFixture, texts = new Set<string>()) {
     let statements = 0
     let rows = 0
     const { transact } = sql
-    const counting = (tx: SqlTx): SqlTx => ({
-      async all(text, ...values) {
-        statements++
-        texts.add(text)
-        const given = await tx.all(text, ...values)
-        rows += given.length
-        return given
-      },
-      async run(text, ...values) {
+    const counting = (tx: SqlTx): SqlTx => {
+      const run: SqlTx['run'] = async (text, ...values) => {
         statements++
         texts.add(text)
         const changed = await tx.run(text, ...values)
         rows += changed
         return changed
-      },
-      follow: (feed, key) => tx.follow(feed, key),
-      record: (event) => tx.record(event),
-    })
+      }
+      return {
+        async all(text, ...values) {
+          statements++
+          texts.add(text)
+          const given = await tx.all(text, ...values)
+          rows += given.length
+          return given
+        },
+        run,
+        send: run,
+        prefetch: (text, ...values) => tx.prefetch(text, ...values),
+        follow: (feed, key) => tx.follow(feed, key),
+        record: (event) => tx.record(event),
+      }
+    }
     Object.assign(sql, {
       transact: (inner: (tx: SqlTx) => Promise<unknown>) =>
         transact.call(sql, (tx) => inner(counting(tx))),
@@ -254,3 +259,54 @@ for (const dialect of dialects) {
     )
   })
 }
+
+test('on PostgreSQL a line is read in one way, or two, and written in one', async (t) => {
+  await using books = await openBooks(t, 'postgres')
+  if (books === undefined) return
+  const { itemId, customerId, sql } = books
+  const line = { itemId, quantity: 1 }
+  const documentId = await books.create('salesInvoices', { customerId, salesInvoiceLines: [line] })
+  /** The tables of queries that are waited for by themselves, and those of rows that were fetched and are not needed. */
+  const alone: string[] = []
+  const unused = new Set<string>()
+  const tableOf = (text: string) => / (?:from|update) (business_\w+)/.exec(text)?.[1] ?? text
+  const { transact } = sql
+  const following = (tx: SqlTx): SqlTx => ({
+    all(text, ...values) {
+      if (!unused.delete(JSON.stringify([text, values]))) alone.push(tableOf(text))
+      return tx.all(text, ...values)
+    },
+    run(text, ...values) {
+      alone.push(tableOf(text))
+      return tx.run(text, ...values)
+    },
+    send: (text, ...values) => tx.send(text, ...values),
+    prefetch(text, ...values) {
+      unused.add(JSON.stringify([text, values]))
+      tx.prefetch(text, ...values)
+    },
+    follow: (feed, key) => tx.follow(feed, key),
+    record: (event) => tx.record(event),
+  })
+  Object.assign(sql, {
+    transact: (work: (tx: SqlTx) => Promise<unknown>, mode?: TransactionMode) =>
+      transact.call(sql, (tx) => work(following(tx)), mode),
+  })
+  const lines = `salesInvoices(${documentId})/salesInvoiceLines`
+  for (const as of [undefined, documentId]) {
+    const call = caller(books, as)
+    if (as !== undefined) {
+      await books.create('accessRights', { principalId: as, role: 'sales' })
+      alone.length = 0
+    }
+    const { id } = await call(201, 'v2.0', 'POST', lines, line)
+    // The company is asked for as the transaction begins, together with what follows.
+    const begun =
+      as === undefined ? ['business_companies'] : ['business_companies', 'business_access_rights']
+    assert.deepEqual(alone.splice(0), [...begun, 'business_tax_rates'])
+    await call(200, 'v2.0', 'PATCH', `${lines}(${id})`, { quantity: 2 })
+    assert.deepEqual(alone.splice(0), begun)
+    assert.deepEqual([...unused], [])
+  }
+  Object.assign(sql, { transact })
+})

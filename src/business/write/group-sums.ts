@@ -2,7 +2,7 @@
  * The tax groups of a document while it is written: their sums, their part of an invoice discount, and their rows.
  */
 
-import { deleteRows, insertRow, updateRows } from '#query/rows.ts'
+import { deleteRows, insertRow, sendUpdate } from '#query/rows.ts'
 import type { SqlTx } from '#stores/store.ts'
 import { shown } from '../amounts/decimals.ts'
 import type { Terms } from '../amounts/line.ts'
@@ -123,6 +123,6 @@ export async function writeGroup(
     amount_precision: terms.precision,
     prices_include_tax: terms.pricesIncludeTax ? 1 : 0,
   }
-  if (group.isStored) await updateRows(tx, documentTaxGroups, place, cells)
+  if (group.isStored) await sendUpdate(tx, documentTaxGroups, place, cells)
   else await insertRow(tx, documentTaxGroups, { ...place, ...cells, tax_percent: group.percent })
 }

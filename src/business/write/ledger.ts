@@ -15,7 +15,7 @@ import type { Terms } from '../amounts/line.ts'
 import { cents, emptyGroup, minus, plus, type Share, shareOf } from '../amounts/tax-group.ts'
 import { roundTo } from '../amounts/units.ts'
 import { ruleBroken } from '../errors.ts'
-import type { DocumentRow, LineRow } from '../tables.ts'
+import type { DocumentRow, DocumentTaxGroupRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import {
   discountedSums,
@@ -89,6 +89,7 @@ export class Ledger {
   readonly #running: RunningSums
   readonly #hadDiscount: boolean
   readonly #groups = new Map<string, GroupSums>()
+  #stored: readonly DocumentTaxGroupRow[] | undefined
   #lineCount: number
   #base: number
   #discount: number
@@ -209,27 +210,26 @@ export class Ledger {
     if (this.#hadDiscount) await this.#loadAll()
     const loaded = this.#groups.get(key)
     if (loaded !== undefined) return loaded
-    const row = this.#areAllLoaded
-      ? undefined
-      : await firstRow(
-          this.#context.tx,
-          tables.documentTaxGroups,
-          'where document_id = ? and tax_key = ?',
-          this.#document.id,
-          key,
-        )
+    const stored = this.#areAllLoaded ? [] : await this.#storedGroups()
+    const row = stored.find((one) => one.tax_key === key)
     const group = row === undefined ? newGroup(percent) : groupOfRow(row)
     this.#groups.set(key, group)
     return group
+  }
+
+  /** A document has few. Each is read with all others, so that they can be prefetched before it is known which is needed. */
+  async #storedGroups(): Promise<readonly DocumentTaxGroupRow[]> {
+    const { tx } = this.#context
+    const { id } = this.#document
+    this.#stored ??= await allRows(tx, tables.documentTaxGroups, 'where document_id = ?', id)
+    return this.#stored
   }
 
   /** All groups share one discount, so if there is one they are read together. */
   async #loadAll(): Promise<void> {
     if (this.#areAllLoaded) return
     this.#areAllLoaded = true
-    const { tx } = this.#context
-    const where = 'where document_id = ?'
-    for (const row of await allRows(tx, tables.documentTaxGroups, where, this.#document.id)) {
+    for (const row of await this.#storedGroups()) {
       const group = groupOfRow(row)
       this.#groups.set(row.tax_key, group)
       // Written before sums were kept for it.

@@ -56,7 +56,7 @@ export function openLineRows({ tx }: Writing): LineRows {
     const columns = isCommon ? commonColumns : wholeColumns
     const values: SqlValue[] = []
     for (const cells of rows) for (const column of columns) values.push(cells[column])
-    await tx.run(textOf(isCommon, rows.length), ...values)
+    await tx.send(textOf(isCommon, rows.length), ...values)
   }
 
   return {

@@ -3,7 +3,8 @@
  * does not allow; what a line means is `line-object.ts`'s, its figures `line-figures.ts`'s.
  */
 
-import { deleteRows, findRow, firstRow } from '#query/rows.ts'
+import { isUuid } from '#kernel/uuid.ts'
+import { deleteRows, findRow, prefetchRow } from '#query/rows.ts'
 import { selecting } from '#query/table.ts'
 import { grossOf } from '../amounts/line.ts'
 import { linesAreOpen } from '../documents/document-status.ts'
@@ -19,11 +20,13 @@ import { emptyLine, type LineRows, openLineRows } from './line-rows.ts'
 import { createLookups, type Lookups, type MaybePromise, reference, withFound } from './lookups.ts'
 import {
   changedCells,
+  lockFor,
   lockRow,
   newId,
   raiseRevision,
   updateRow,
   type WriteContext,
+  type Writing,
 } from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
@@ -52,9 +55,41 @@ async function lockDocument(
   kind: string,
   id: string,
 ): Promise<OpenDocument | undefined> {
-  const cells = { id, company_id: context.companyId, kind }
-  const head = await lockRow(context, documentHead, cells)
+  const head = await lockRow(context, documentHead, documentCells(context, kind, id))
   return head && openDocument(context, head)
+}
+
+function documentCells({ companyId }: Pick<WriteContext, 'companyId'>, kind: string, id: string) {
+  return { id, company_id: companyId, kind }
+}
+
+type LineReads = Writing & Pick<WriteContext, 'companyId'>
+
+/** `itemId` as in the body. */
+interface AddressedLine {
+  readonly documentId: string
+  readonly id: string | undefined
+  readonly itemId: unknown
+}
+
+/**
+ * Sends together what the write of a line reads one after the other, in the same order: on PostgreSQL each answer is a way to the
+ * server and back. What turns out otherwise, such as the share of a discount, is read by itself.
+ */
+export function prefetchLine(reads: LineReads, entity: Entity, line: AddressedLine): void {
+  const { tx, dialect, companyId } = reads
+  if (dialect !== 'postgres') return
+  const { documentId, id, itemId } = line
+  const ofDocument = { document_id: documentId }
+  const document = documentCells(reads, kindOf(entity), documentId)
+  prefetchRow(tx, documentHead, document, lockFor(reads, 'change'))
+  if (id !== undefined) prefetchRow(tx, tables.lines, { id, ...ofDocument })
+  else prefetchRow(tx, sequences, ofDocument, lastFirst)
+  if (typeof itemId === 'string' && isUuid(itemId) && itemId !== noGuid) {
+    const item = { company_id: companyId, id: itemId.toLowerCase() }
+    prefetchRow(tx, tables.items, item, lockFor(reads, 'reference'))
+  }
+  prefetchRow(tx, tables.documentTaxGroups, ofDocument)
 }
 
 /** Opens a document by its row, which is locked. */
@@ -207,13 +242,14 @@ export async function removeLine(context: WriteContext, target: Target): Promise
 }
 
 const sequences = selecting(tables.lines, 'sequence')
+const lastFirst = ' order by sequence desc limit 1'
 const owners = selecting(tables.lines, 'document_id')
 /** Lines with their computed shares of a discount. */
 const sharedLines = { ...tables.lines, name: `(${lineSelect}) as lines` }
 
 async function lastSequenceOf(context: WriteContext, { head }: OpenDocument): Promise<number> {
-  const where = 'where document_id = ? order by sequence desc limit 1'
-  return (await firstRow(context.tx, sequences, where, head.id))?.sequence ?? 0
+  const found = await findRow(context.tx, sequences, { document_id: head.id }, lastFirst)
+  return found?.sequence ?? 0
 }
 
 /** The line's document is locked first, as by every writer, and then the line is read. */

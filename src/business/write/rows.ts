@@ -26,13 +26,13 @@ export async function updateRow<C extends Columns>(
     const sets = [...columns.map((column) => `${column} = ?`), 'revision = revision + 1']
     return `update ${name} set ${sets.join(', ')} where id = ?`
   })
-  await tx.run(text, ...values, id)
+  await tx.send(text, ...values, id)
 }
 
 /** The revision of a line becomes at least this. */
 export async function raiseRevision(tx: SqlTx, id: string, least: number): Promise<void> {
   const sets = 'set revision = ? where id = ? and revision < ?'
-  await tx.run(`update ${lines.name} ${sets}`, least, id, least)
+  await tx.send(`update ${lines.name} ${sets}`, least, id, least)
 }
 
 /** The number of rows in one statement of `deleteInTurns`. */

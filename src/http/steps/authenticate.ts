@@ -14,20 +14,21 @@ export function authenticate(exchange: Exchange, edge: Edge): void | Promise<voi
   exchange.principal = principal
 }
 
-const kindsOfPlane: ReadonlySet<EndpointKind> = new Set([
+const kindsByRights: ReadonlySet<EndpointKind> = new Set([
   'resource',
   'collection',
   'action',
   'operation',
+  'business',
 ])
 
-/** Whoever has shown no good token yet makes the store do nothing. Only the plane takes the result. */
+/** Whoever has shown no good token yet makes the store do nothing. Only these decide by the result. */
 function mayRefresh(
   { endpoint }: Exchange,
   edge: Edge,
   authorization: string | undefined,
 ): boolean {
-  if (!kindsOfPlane.has(endpoint.kind) || authorization === undefined) return false
+  if (!kindsByRights.has(endpoint.kind) || authorization === undefined) return false
   return edge.callerOf(authorization) !== undefined
 }
 

@@ -164,6 +164,42 @@ export function feedContract(name: string, given: Given): void {
     )
 
     given(
+      'what is sent is there for the next query, and fails the transaction where it fails',
+      async (store) => {
+        const insert = 'INSERT INTO parts (id, label) VALUES (?, ?)'
+        const count = 'SELECT count(*) AS n FROM parts WHERE label <> ?'
+        await store.sql.transact(async (tx) => {
+          tx.prefetch(count, '')
+          assert.deepEqual(await tx.all(count, ''), [{ n: 0 }])
+          tx.prefetch(count, '')
+          for (let at = 0; at < 100; at++) await tx.send(insert, `p${at}`, `${at}`)
+          assert.deepEqual(await tx.all(count, ''), [{ n: 100 }])
+          tx.prefetch(count, '0')
+          assert.deepEqual(await tx.all(count, 'x'), [{ n: 100 }])
+          assert.deepEqual(await tx.all(count, '0'), [{ n: 99 }])
+          await tx.send('DELETE FROM parts WHERE id <> ?', 'p7')
+        })
+        const isTaken = (error: unknown) =>
+          error instanceof StoreConflict && error.unique === 'parts'
+        for (const later of [0, 1, 40]) {
+          const lost = store.sql.transact(async (tx) => {
+            await tx.send(insert, 'p8', 'y')
+            await tx.send(insert, 'p7', 'x')
+            for (let at = 0; at < later; at++) await tx.send(insert, `q${at}`, `q${at}`)
+          })
+          await assert.rejects(lost, isTaken)
+          const seen = store.sql.transact(async (tx) => {
+            await tx.send(insert, 'p7', 'x')
+            return await tx.all(count, '')
+          })
+          await assert.rejects(seen, isTaken)
+        }
+        assert.deepEqual(await store.sql.all('SELECT id FROM parts'), [{ id: 'p7' }])
+      },
+      own,
+    )
+
+    given(
       'a taken unique value names its table',
       async (store) => {
         const insert = 'INSERT INTO parts (id, label) VALUES (?, ?)'

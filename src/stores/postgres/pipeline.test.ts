@@ -248,6 +248,28 @@ test('the commit goes with the last calls, and where one of them fails, nothing 
   assert.equal(await store.feed('f').position(), 2)
 })
 
+test('queries that are prefetched go with BEGIN, and what is sent goes with the commit', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store, other } = at
+  await store.transact((tx) => tx.insert(contractRow('/a')))
+  const sent: string[] = []
+  const tx = transactionOn(other, transactions.begin, sent)
+  const query = 'SELECT generation AS number FROM resources WHERE key = ? FOR UPDATE'
+  tx.prefetch(query, '/a')
+  tx.prefetch(query, '/none')
+  const found = tx.all(query, '/none')
+  // Nothing is answered yet.
+  assert.deepEqual(sent.splice(0), ['BEGIN', 'SELECT', 'relational0'])
+  assert.deepEqual([await found, await tx.all(query, '/a')], [[], [{ number: 1 }]])
+  await tx.send('UPDATE resources SET generation = ? WHERE key = ?', 5, '/a')
+  await tx.record(contractEvent)
+  const committed = tx.commit()
+  assert.deepEqual(sent, ['UPDATE', 'record', 'COMMIT'])
+  await committed
+  assert.equal((await store.get('/a'))?.generation, 5)
+})
+
 test('of calls sent at once, all tell the failure of the first', async (t) => {
   await using at = await place(t)
   if (at === undefined) return

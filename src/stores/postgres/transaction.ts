@@ -56,6 +56,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   #judged = 0
   /** The calls that COMMIT is sent with. */
   #ending: readonly unknown[] | undefined
+  /** The last call whose answer nobody waits for, and the number of such calls. */
+  #sent: Promise<unknown> | undefined
+  #sentCount = 0
+  /** Queries whose rows `all` has not been called for yet. */
+  #prefetched: readonly Prefetched[] = []
   #claims: readonly Claim[] = []
   /** Set when work was scheduled, so that other processes are notified after the commit. */
   scheduled = false
@@ -170,20 +175,22 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       event.subscription,
       event.detail,
     ]
-    if (this.#expected === undefined) await this.#call(changes.record, values)
-    else await this.#recordAtPositions(values, this.#expected)
+    const call =
+      this.#expected === undefined
+        ? this.#call(changes.record, values)
+        : this.#recordAtPositions(values, this.#expected)
+    await this.#withoutWaiting(call)
   }
 
-  async #recordAtPositions(values: readonly SqlValue[], expected: FeedPositions): Promise<void> {
+  #recordAtPositions(values: readonly SqlValue[], expected: FeedPositions): Promise<Answer> {
     const feeds = Object.entries(expected)
-    await this.#call(recordAtPositions(feeds.length), [...values, ...feeds.flat()], {
+    return this.#call(recordAtPositions(feeds.length), [...values, ...feeds.flat()], {
       meaning: (error) => (isDivisionByZero(error) ? new PositionsDiffer() : undefined),
     })
   }
 
   endWith(calls: readonly (Promise<void> | undefined)[]): Promise<unknown> | undefined {
-    const isSent = this.#beginning === undefined && this.#judged === 0 && this.#claims.length === 0
-    if (!isSent) return Promise.all(calls)
+    if (!this.#isCertain) return Promise.all(calls)
     this.#ending = calls
     // A failure is kept, and the commit fails with it.
     for (const call of calls) call?.catch(() => undefined)
@@ -214,8 +221,42 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     this.#claims = [...this.#claims, claim]
   }
 
+  /** Nothing under way can fail but on the server, which ends the transaction then. */
+  get #isCertain(): boolean {
+    return this.#beginning === undefined && this.#judged === 0 && this.#claims.length === 0
+  }
+
   async all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
-    return toRows(await this.#relational(text, values))
+    return toRows(await (this.#takePrefetched(text, values) ?? this.#relational(text, values)))
+  }
+
+  send(text: string, ...values: readonly SqlValue[]): Promise<unknown> | undefined {
+    return this.#withoutWaiting(this.#relational(text, values))
+  }
+
+  prefetch(text: string, ...values: readonly SqlValue[]): void {
+    const answer = this.#relational(text, values)
+    // A failure is kept, and thrown by the next call.
+    answer.catch(() => undefined)
+    this.#prefetched = [...this.#prefetched, { text, values, answer }]
+  }
+
+  #takePrefetched(text: string, values: readonly SqlValue[]): Promise<Answer> | undefined {
+    const found = this.#prefetched.find(
+      (one) => one.text === text && values.every((value, at) => value === one.values[at]),
+    )
+    if (found === undefined) return undefined
+    this.#prefetched = this.#prefetched.filter((one) => one !== found)
+    return found.answer
+  }
+
+  /** A failure is kept, and thrown by the next call or the commit. Of many calls some are waited for, so that few are under way. */
+  #withoutWaiting(call: Promise<Answer>): Promise<unknown> | undefined {
+    this.#sent = call
+    this.#sentCount++
+    if (this.#sentCount % sentMax === 0) return call
+    call.catch(() => undefined)
+    return undefined
   }
 
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
@@ -228,7 +269,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   /** Ends the transaction after its work succeeded. */
   async commit(): Promise<void> {
-    if (this.#ending === undefined) await this.#last.catch(() => undefined)
+    const goesAlong = this.#ending !== undefined || (this.#sent === this.#last && this.#isCertain)
+    if (!goesAlong) await this.#last.catch(() => undefined)
     // Work that ignored a failure decided on rows that do not exist, so the transaction fails all the same.
     if (this.#failure !== undefined) throw this.#failure
     for (const claim of this.#claims) await this.#lockClaim(claim)
@@ -238,7 +280,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     const done = this.#send(transactions.commit)
     this.#last = done
     const [{ command }] = await Promise.all([done, ...feeds])
-    await Promise.allSettled(this.#ending ?? [])
+    await Promise.allSettled([...(this.#ending ?? []), this.#sent])
     if (this.#failure !== undefined) throw this.#failure
     if (command !== 'COMMIT') {
       throw new StoreUnavailable(`PostgreSQL answered a commit with ${command}.`, 'later')
@@ -288,7 +330,10 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   #relational(text: string, values: readonly SqlValue[]): Promise<Answer> {
     assertCarried(values)
-    return this.#call(this.#prepared.relational(text, values), values)
+    const reads = query.test(text)
+    // What was read before a write may not be what is there after it.
+    if (!reads) this.#prefetched = []
+    return this.#call(this.#prepared.relational(text, values), values, { reads })
   }
 
   #assertOpen(): void {
@@ -342,6 +387,18 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     this.#failure ??= error
     throw error
   }
+}
+
+/** Calls under way whose answers nobody waits for. */
+const sentMax = 32
+
+/** It changes nothing, whatever it locks. */
+const query = /^\s*select\b/i
+
+interface Prefetched {
+  readonly text: string
+  readonly values: readonly SqlValue[]
+  readonly answer: Promise<Answer>
 }
 
 /** A feed stands elsewhere than where something was decided. */

@@ -236,6 +236,15 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     return changed
   }
 
+  send(text: string, ...values: readonly SqlValue[]): Promise<void> | undefined {
+    this.wrote = true
+    this.ask(() => this.#writer.relational.run(text, values))
+    return this.pause()
+  }
+
+  /** An answer takes no time. */
+  prefetch(): void {}
+
   /** The end of a work that did not throw: appends to the feeds and gives their new positions. */
   async finish(): Promise<ReadonlyMap<string, number>> {
     // A work that swallowed a failure decided on rows that are not there: it is as if it had thrown.
