@@ -5,7 +5,7 @@
 
 import type { Directory, Principal, PrincipalAttributes } from '#kernel/principal.ts'
 import type { Sql } from '#stores/store.ts'
-import { type FederatedOf, resourceOf } from './federated-credentials.ts'
+import { credentialGroundsOf, type FederatedOf, resourceOf } from './federated-credentials.ts'
 import type { FeedWatch } from './feed-watch.ts'
 import { createLruCache } from './lru-cache.ts'
 import { type PrincipalRecord, principalColumns, toPrincipalRecord } from './principal-record.ts'
@@ -136,17 +136,14 @@ export function createDirectoryCache(options: {
   }
 
   async function readGrounds(id: string): Promise<RevocationState> {
-    const credentials = await sql.all(
-      'select id from identity_credentials where principal_id = ?',
-      id,
-    )
+    const credentials = await credentialGroundsOf(sql, id)
     const ended = await sql.all(
       'select id from identity_sessions where principal_id = ? and ended_at is not null',
       id,
     )
     const resource = await resourceOf(sql, id)
     const federated = resource === undefined ? [] : await federatedOf(resource)
-    return { credentials: idsOf([...credentials, ...federated]), ended: idsOf(ended) }
+    return { credentials: new Set([...credentials, ...idsOf(federated)]), ended: idsOf(ended) }
   }
 
   return {

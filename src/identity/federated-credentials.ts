@@ -3,6 +3,7 @@
  * stored beside secrets and removed with them; what is stored is not secret.
  */
 
+import { createHash } from 'node:crypto'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { recordCredentialChange } from './directory-activity.ts'
 import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
@@ -120,6 +121,28 @@ export function openFederatedCredentials({
 
     resourceOf: (principalId) => resourceOf(sql, principalId),
   }
+}
+
+/** What a token by this trust names: another text after every change of what is trusted, so the tokens of before end. */
+export function groundOf({ id, issuer, subject, audiences }: IdentifiedTrust): string {
+  const text = JSON.stringify([id, issuer, subject, audiences])
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+/** All that tokens of a principal may name. Earlier versions put the id of a federated credential into them. */
+export async function credentialGroundsOf(
+  from: Pick<Sql, 'all'>,
+  principalId: string,
+): Promise<readonly string[]> {
+  const rows = await from.all(
+    `select id, display_name, case when kind = 'federated' then hash end as hash
+      from identity_credentials where principal_id = ?`,
+    principalId,
+  )
+  return rows.flatMap((row) => {
+    const id = String(row['id'])
+    return (row['hash'] ?? null) === null ? [id] : [id, groundOf(read(row))]
+  })
 }
 
 /** The key of the resource that a principal belongs to. */

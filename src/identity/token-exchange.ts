@@ -7,7 +7,7 @@ import { ApiError } from '#kernel/error.ts'
 import { type AssertionOptions, type CheckAssertion, createAssertionCheck } from './assertions.ts'
 import type { Authenticator } from './authenticate.ts'
 import type { IdentityDirectory } from './directory.ts'
-import type { FederatedOf } from './federated-credentials.ts'
+import { type FederatedOf, groundOf } from './federated-credentials.ts'
 import { parseToken } from './jwt.ts'
 import type { OAuthRequest } from './oauth-request.ts'
 import type { PrincipalRecord } from './principal-record.ts'
@@ -186,7 +186,8 @@ async function findClient(
   if (form.get('client_assertion_type') !== assertionType) {
     return refusal(400, 'invalid_request', `client_assertion_type must be ${assertionType}.`)
   }
-  const own = await directory.federated(principal.id)
+  const federated = await directory.federated(principal.id)
+  const own = federated.map((one) => ({ ...one, id: groundOf(one) }))
   const resource = await directory.resourceOf(principal.id)
   const trusted = resource === undefined ? own : [...own, ...(await federatedOf(resource))]
   const found = await check(assertion, trusted)

@@ -205,7 +205,7 @@ test('a token by a federated credential of an identity ends with what it rests o
   })
 })
 
-test('an application has federated credentials by the directory API; removing one ends its tokens', async () => {
+test('an application has federated credentials by the directory API; changing what one trusts, and removing it, ends its tokens', async () => {
   const application = await createApplication(installation, 'pipeline')
   const principal = await installation.request(
     'GET',
@@ -217,20 +217,29 @@ test('an application has federated credentials by the directory API; removing on
   assert.equal(made.status, 201, made.text)
   assert.equal((await installation.request('POST', collection, { body })).status, 409)
   const one = `${collection}/branch`
-  const changes = { subject: 'repo:two' }
-  assert.equal((await installation.request('PATCH', one, { body: changes })).status, 204)
+  const tokenOf = async (subject: string): Promise<string> => {
+    const given = await byAssertion(application.clientId, assertion({ sub: subject }))
+    assert.equal(given.status, 200, JSON.stringify(given.body))
+    return given.body['access_token'] ?? ''
+  }
+  const ask = async (accessToken: string): Promise<number> =>
+    (
+      await installation.request('GET', '/subscriptions?api-version=2022-12-01', {
+        token: accessToken,
+      })
+    ).status
+  const change = async (changes: object): Promise<void> =>
+    assert.equal((await installation.request('PATCH', one, { body: changes })).status, 204)
+  const earlier = await tokenOf('repo:one')
+  await change({ description: 'what it trusts stays' })
+  assert.equal(await ask(earlier), 200)
+  await change({ subject: 'repo:two' })
   assert.equal((await installation.request('GET', one)).at('subject'), 'repo:two')
-  const { status, body: given } = await byAssertion(
-    application.clientId,
-    assertion({ sub: 'repo:two' }),
-  )
-  assert.equal(status, 200, JSON.stringify(given))
-  const accessToken = given['access_token'] ?? ''
-  const ask = () =>
-    installation.request('GET', '/subscriptions?api-version=2022-12-01', { token: accessToken })
-  assert.equal((await ask()).status, 200)
+  assert.equal(await ask(earlier), 401)
+  const accessToken = await tokenOf('repo:two')
+  assert.equal(await ask(accessToken), 200)
   assert.equal((await installation.request('DELETE', one)).status, 204)
-  assert.equal((await ask()).status, 401)
+  assert.equal(await ask(accessToken), 401)
 })
 
 test('a client acts on behalf of the user whose token it was called with, no longer than that lasts', async () => {
