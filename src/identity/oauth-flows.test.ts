@@ -57,6 +57,9 @@ test('a code is redeemed once, with its verifier, for an access and a refresh to
   assert.equal(claimsOf(answer.access_token)['oid'], id)
   assert.equal(claimsOf(answer.access_token)['aud'], fixture.url)
   assert.ok(answer.refresh_token)
+  const { authenticator } = fixture.identity
+  const header = `Bearer ${answer.access_token}`
+  assert.equal((await authenticator.authenticate(header)).id, id)
   const again = await redeem(fixture, code)
   assert.equal(again.error, 'invalid_grant')
   // A code that is used twice was stolen: the tokens it gave are revoked.
@@ -66,6 +69,7 @@ test('a code is redeemed once, with its verifier, for an access and a refresh to
     refresh_token: answer.refresh_token,
   })
   assert.equal(refresh.error, 'invalid_grant')
+  await assert.rejects(async () => authenticator.authenticate(header), /its session has ended/)
 })
 
 test('in a browser that is signed in, the command line is let in by a person alone, every time', async () => {

@@ -134,6 +134,7 @@ declare module 'oidc-provider' {
     readonly Grant: GrantClass
     callback(): (req: IncomingMessage, res: ServerResponse) => Promise<void>
     use(middleware: (ctx: Context, next: () => Promise<void>) => Promise<void>): this
+    on(event: 'grant.revoked', listener: (ctx: Context, grantId: string) => void): this
     on(event: string, listener: (ctx: Context, error: Error) => void): this
     registerResponseMode(
       name: string,

@@ -51,9 +51,13 @@ export async function sessionOfToken(
   return sessions.use(key, principalId)
 }
 
-/** Wraps two steps of the library: signing out and revoking a refresh token both end sessions. */
+/**
+ * Wraps three steps of the library: signing out, revoking a refresh token, and redeeming a code for the second time all end
+ * sessions. `revoked`: the grant that the library revoked while it served a request.
+ */
 export function endSessions(
   sessions: Sessions,
+  revoked: Pick<WeakMap<Context, string>, 'get'>,
 ): (ctx: Context, next: () => Promise<void>) => Promise<void> {
   return async (ctx, next) => {
     await next()
@@ -68,6 +72,10 @@ export function endSessions(
       if (given?.clientId !== ctx.oidc.client?.clientId) return
       if (given?.sessionUid === undefined || given.expiresWithSession === true) return
       await sessions.endByKey({ uid: given.sessionUid, clientId: given.clientId })
+    } else if (isServed(ctx, routes.token)) {
+      const grantId = revoked.get(ctx)
+      if (grantId === undefined || ctx.oidc.params['grant_type'] !== 'authorization_code') return
+      await sessions.endByGrant(grantId)
     }
   }
 }

@@ -146,7 +146,10 @@ export function createProvider(options: ProviderOptions): Provider {
 
   extendProvider(provider, options, secretUsed)
   provider.use(restartDeviceForm)
-  provider.use(endSessions(sessions))
+  /** The grants that the library revoked while it served a request. */
+  const revoked = new WeakMap<Context, string>()
+  provider.on('grant.revoked', (ctx, grantId) => revoked.set(ctx, grantId))
+  provider.use(endSessions(sessions, revoked))
   provider.use(reportOutcomes(options.onSignIn))
   provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
 

@@ -49,6 +49,8 @@ export interface Sessions {
   ): Promise<Session | undefined>
   /** Ends the session of this key and its tokens. Does nothing when there is none. */
   endByKey(key: SessionKey): Promise<void>
+  /** Ends the sessions that applications have of their own by this grant, and their tokens. */
+  endByGrant(grantId: string): Promise<void>
 }
 
 /** The use of a session is written at most this often. */
@@ -211,6 +213,18 @@ export function openSessions(options: SessionOptions): Sessions {
         )
         if (row === undefined) return
         await endRow(tx, row, { principalId: String(row['principal_id']), now: clock.now() })
+      })
+    },
+    async endByGrant(grantId) {
+      await sql.transact(async (tx) => {
+        const rows = await tx.all(
+          `select session_key, client_id, grant_id, principal_id from identity_sessions
+            where grant_id = ? and ended_at is null`,
+          grantKeyOf(grantId),
+        )
+        for (const row of rows) {
+          await endRow(tx, row, { principalId: String(row['principal_id']), now: clock.now() })
+        }
       })
     },
   }
