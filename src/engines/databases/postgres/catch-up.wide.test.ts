@@ -1,21 +1,13 @@
 /** Tables and columns that an application adds while changes flow are copied on request, with all rows. */
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { onlyLong, someOf } from '../../../../tests/long.ts'
-import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
-import type { DatabaseEngine } from '../engine.ts'
 import { fingerprint } from '../testing/fingerprint.ts'
-import {
-  isEnded,
-  type MigrationFixture,
-  only,
-  openMigrationFixture,
-  startReplicating,
-} from '../testing/fixture.ts'
+import { isEnded, type MigrationFixture, only, startReplicating } from '../testing/fixture.ts'
 import { startLoad } from '../testing/load.ts'
-import { findServer, howToGetServers } from '../testing/servers.ts'
+import { migrationTests } from '../testing/migration-tests.ts'
 
 const shop = `
   CREATE TABLE customer (id int PRIMARY KEY, name text, note text, old text);
@@ -58,24 +50,7 @@ const writes: readonly string[] = [
 ]
 
 describe('catching up with a source that was altered', () => {
-  let opened: MigrationFixture | undefined
-  before(async () => {
-    if (findServer(13) === undefined || findServer(18) === undefined) return
-    opened = await openMigrationFixture(13, 18)
-  })
-  after(async () => {
-    await opened?.[Symbol.asyncDispose]()
-  })
-  const hazard = (
-    title: string,
-    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
-  ): void => {
-    test(title, async (t) => {
-      if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
-      await using engine = opened.open()
-      await body(opened, engine)
-    })
-  }
+  const hazard = migrationTests(13, 18)
   const variant = onlyLong(hazard)
   const subjects = [
     'tables',

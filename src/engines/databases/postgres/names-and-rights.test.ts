@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { chownSync, mkdirSync, statSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { openWay } from '#outbound/testing/ways.ts'
 import { isLong, onlyLong, someOf } from '../../../../tests/long.ts'
@@ -15,6 +15,7 @@ import {
   openMigrationFixture,
   startReplicating,
 } from '../testing/fixture.ts'
+import { migrationTests } from '../testing/migration-tests.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 import { readTables } from './catalog.ts'
 import { connect, quoteName, type Session, settingClause } from './connect.ts'
@@ -25,24 +26,7 @@ const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
   INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
 
 describe('names and rights', () => {
-  let opened: MigrationFixture | undefined
-  before(async () => {
-    if (findServer(15) === undefined || findServer(18) === undefined) return
-    opened = await openMigrationFixture(15, 18)
-  })
-  after(async () => {
-    await opened?.[Symbol.asyncDispose]()
-  })
-  const check = (
-    title: string,
-    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
-  ): void => {
-    test(title, async (t) => {
-      if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
-      await using engine = opened.open()
-      await body(opened, engine)
-    })
-  }
+  const check = migrationTests(15, 18)
   const variant = onlyLong(check)
   const finish = async (
     fixture: MigrationFixture,

@@ -3,18 +3,10 @@
  */
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { someOf } from '../../../../tests/long.ts'
-import { requireOrSkip } from '../../../../tests/require.ts'
-import type { DatabaseEngine } from '../engine.ts'
-import {
-  isEnded,
-  type MigrationFixture,
-  only,
-  openMigrationFixture,
-  startReplicating,
-} from '../testing/fixture.ts'
-import { findServer, howToGetServers } from '../testing/servers.ts'
+import { isEnded, type MigrationFixture, only, startReplicating } from '../testing/fixture.ts'
+import { migrationTests } from '../testing/migration-tests.ts'
 import { keptName } from './names.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
@@ -24,24 +16,7 @@ const notRestorable = `CREATE FUNCTION looked_up(int) RETURNS bigint IMMUTABLE L
   CREATE TABLE other (id int); INSERT INTO other VALUES (1); CREATE INDEX looks ON other (looked_up(id))`
 
 describe('a database of the target that is replaced', () => {
-  let opened: MigrationFixture | undefined
-  before(async () => {
-    if (findServer(15) === undefined || findServer(18) === undefined) return
-    opened = await openMigrationFixture(15, 18)
-  })
-  after(async () => {
-    await opened?.[Symbol.asyncDispose]()
-  })
-  const check = (
-    title: string,
-    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
-  ): void => {
-    test(title, async (t) => {
-      if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
-      await using engine = opened.open()
-      await body(opened, engine)
-    })
-  }
+  const check = migrationTests(15, 18)
   const prepare = async (fixture: MigrationFixture, database: string, more: string[] = []) => {
     await fixture.make(database, [keyed, ...more])
     await fixture.make(database, ['CREATE TABLE theirs (a int)'], 'target')

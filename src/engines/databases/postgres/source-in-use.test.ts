@@ -1,43 +1,20 @@
 /** What people and programs alter at the servers while changes flow: nothing may be lost silently. */
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onlyLong } from '../../../../tests/long.ts'
-import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine, ObservedMigration } from '../engine.ts'
-import {
-  isEnded,
-  type MigrationFixture,
-  only,
-  openMigrationFixture,
-  startReplicating,
-} from '../testing/fixture.ts'
-import { findServer, howToGetServers, startServer } from '../testing/servers.ts'
+import { isEnded, type MigrationFixture, only, startReplicating } from '../testing/fixture.ts'
+import { migrationTests } from '../testing/migration-tests.ts'
+import { startServer } from '../testing/servers.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
   INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
 const unkeyed = 'CREATE TABLE no_key (a int); INSERT INTO no_key VALUES (1), (2)'
 
 describe('a source in use', () => {
-  let opened: MigrationFixture | undefined
-  before(async () => {
-    if (findServer(15) === undefined || findServer(18) === undefined) return
-    opened = await openMigrationFixture(15, 18, { max_prepared_transactions: '5' })
-  })
-  after(async () => {
-    await opened?.[Symbol.asyncDispose]()
-  })
-  const hazard = (
-    title: string,
-    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
-  ): void => {
-    test(title, async (t) => {
-      if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
-      await using engine = opened.open()
-      await body(opened, engine)
-    })
-  }
+  const hazard = migrationTests(15, 18, { max_prepared_transactions: '5' })
   const variant = onlyLong(hazard)
   const cutOver = async (fixture: MigrationFixture, engine: DatabaseEngine, database: string) => {
     await engine.cutover(database, [database])

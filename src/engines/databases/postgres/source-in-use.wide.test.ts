@@ -1,20 +1,13 @@
 /** What people and programs hold, send and define at the servers while changes flow: nothing may be lost silently. */
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openWay } from '#outbound/testing/ways.ts'
 import { onlyLong, someOf } from '../../../../tests/long.ts'
-import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine } from '../engine.ts'
-import {
-  isEnded,
-  type MigrationFixture,
-  only,
-  openMigrationFixture,
-  startReplicating,
-} from '../testing/fixture.ts'
-import { findServer, howToGetServers } from '../testing/servers.ts'
+import { isEnded, type MigrationFixture, only, startReplicating } from '../testing/fixture.ts'
+import { migrationTests } from '../testing/migration-tests.ts'
 import { quoteText } from './connect.ts'
 import type { DatabaseTask } from './database-task.ts'
 import { freshRecord } from './record.ts'
@@ -26,24 +19,7 @@ const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
 const unkeyed = 'CREATE TABLE no_key (a int); INSERT INTO no_key VALUES (1), (2)'
 
 describe('a source in use, whatever it does', () => {
-  let opened: MigrationFixture | undefined
-  before(async () => {
-    if (findServer(15) === undefined || findServer(18) === undefined) return
-    opened = await openMigrationFixture(15, 18, { max_prepared_transactions: '5' })
-  })
-  after(async () => {
-    await opened?.[Symbol.asyncDispose]()
-  })
-  const hazard = (
-    title: string,
-    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
-  ): void => {
-    test(title, async (t) => {
-      if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
-      await using engine = opened.open()
-      await body(opened, engine)
-    })
-  }
+  const hazard = migrationTests(15, 18, { max_prepared_transactions: '5' })
   const variant = onlyLong(hazard)
   const cutOver = async (fixture: MigrationFixture, engine: DatabaseEngine, database: string) => {
     await engine.cutover(database, [database])

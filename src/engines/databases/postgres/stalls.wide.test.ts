@@ -1,39 +1,15 @@
 /** What blocks a migration is reported while it does, before any time-out, and no longer. */
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { requireOrSkip } from '../../../../tests/require.ts'
+import { describe } from 'node:test'
 import type { DatabaseEngine, ObservedMigration } from '../engine.ts'
-import {
-  isEnded,
-  type MigrationFixture,
-  only,
-  openMigrationFixture,
-  startReplicating,
-} from '../testing/fixture.ts'
-import { findServer, howToGetServers } from '../testing/servers.ts'
+import { isEnded, type MigrationFixture, only, startReplicating } from '../testing/fixture.ts'
+import { migrationTests } from '../testing/migration-tests.ts'
 import { startProxy } from '../testing/switchable-proxy.ts'
 import { spaceTaken } from './room.ts'
 
 describe('what stands in the way', () => {
-  let opened: MigrationFixture | undefined
-  before(async () => {
-    if (findServer(15) === undefined || findServer(18) === undefined) return
-    opened = await openMigrationFixture(15, 18, { max_prepared_transactions: '5' })
-  })
-  after(async () => {
-    await opened?.[Symbol.asyncDispose]()
-  })
-  const obstacle = (
-    title: string,
-    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
-  ): void => {
-    test(title, async (t) => {
-      if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
-      await using engine = opened.open()
-      await body(opened, engine)
-    })
-  }
+  const obstacle = migrationTests(15, 18, { max_prepared_transactions: '5' })
   const warns = (words: RegExp) => (one: ObservedMigration) =>
     isEnded(one) || words.test(one.databases[0]?.warning ?? '')
   const warned = async (fixture: MigrationFixture, engine: DatabaseEngine, words: RegExp) => {
