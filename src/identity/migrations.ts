@@ -117,10 +117,16 @@ const fifth: readonly string[] = [
   'alter table identity_principals add column public_client bigint not null default 0',
 ]
 
+/** A code that is redeemed twice ends the session of its grant. */
+const sixth: readonly string[] = [
+  'create index identity_sessions_by_grant on identity_sessions (grant_id)',
+]
+
 export const identityMigrations: readonly Migration[] = [
   { area: 'identity', number: 1, sqlite: first, postgres: first },
   { area: 'identity', number: 2, sqlite: second, postgres: second },
   { area: 'identity', number: 3, sqlite: third, postgres: third },
   { area: 'identity', number: 4, sqlite: fourth, postgres: fourth },
   { area: 'identity', number: 5, sqlite: fifth, postgres: fifth },
+  { area: 'identity', number: 6, sqlite: sixth, postgres: sixth },
 ]
