@@ -70,7 +70,9 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
     // The browser also reports an answer of 400 to a wrong password, which is expected.
-    if (message.text().includes('Content Security Policy')) complaints.push(message.text())
+    if (message.text().includes('Content Security Policy')) {
+      complaints.push(`${message.text()} (at ${message.location().url}, on ${page.url()})`)
+    }
   })
   return {
     page,
