@@ -20,7 +20,7 @@ export function formatTarget(target: DockerTarget): string {
 }
 
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   /** Docker's API when left out. The other is Podman's own, whose values have types. */
   readonly api?: 'docker' | 'libpod'
   /** Begins with `/`; the version is added in front. */
@@ -57,6 +57,7 @@ const wantedVersion = 41
 /** Podman 4 and 5 speak it. */
 const libpodPrefix = '/v4.0.0/libpod'
 const silentSecondsDefault = 60
+export const noAnswerInTime = 'the engine does not answer in time'
 
 export class DockerClient implements AsyncDisposable {
   readonly target: DockerTarget
@@ -89,8 +90,24 @@ export class DockerClient implements AsyncDisposable {
     return [server, api, libpod].join(' ')
   }
 
+  /** The headers of a HEAD; also those of the answer that nothing is there. */
+  async headers(call: Omit<Call, 'method'>): Promise<http.IncomingHttpHeaders> {
+    const response = await this.#answerTo({ method: 'HEAD', ...call })
+    response.resume()
+    const status = response.statusCode ?? 0
+    if (status >= 300 && status !== 404) throw failureOf(status, '', call.doing)
+    return response.headers
+  }
+
   /** The answer as a stream. The caller must read it to its end or destroy it. */
   async stream(call: Call): Promise<http.IncomingMessage> {
+    const response = await this.#answerTo(call)
+    const status = response.statusCode ?? 0
+    if ((status >= 200 && status < 300) || status === 304) return response
+    throw failureOf(status, await firstText(response), call.doing)
+  }
+
+  async #answerTo(call: Call): Promise<http.IncomingMessage> {
     const prefix = await this.#prefixOf(call)
     const text = call.body === undefined ? undefined : JSON.stringify(call.body)
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>()
@@ -107,19 +124,15 @@ export class DockerClient implements AsyncDisposable {
       resolve,
     )
     request.on('error', reject)
-    request.on('timeout', () => request.destroy(new Error('the engine does not answer in time')))
+    request.on('timeout', () => request.destroy(new Error(noAnswerInTime)))
     if (call.upload === undefined) request.end(text)
     // A failed upload appears as the request's own error; the answer has the details.
     else pipeline(Readable.from(call.upload), request).catch(reject)
-    let response: http.IncomingMessage
     try {
-      response = await promise
+      return await promise
     } catch (cause) {
       throw failureOfConnection(cause, call.doing)
     }
-    const status = response.statusCode ?? 0
-    if ((status >= 200 && status < 300) || status === 304) return response
-    throw failureOf(status, await firstText(response), call.doing)
   }
 
   /** Requests the bare connection (exec, attach). The caller owns what it carries. */
@@ -148,7 +161,7 @@ export class DockerClient implements AsyncDisposable {
       )
     })
     request.on('error', reject)
-    request.on('timeout', () => request.destroy(new Error('the engine does not answer in time')))
+    request.on('timeout', () => request.destroy(new Error(noAnswerInTime)))
     request.end(text)
     try {
       return await promise
@@ -196,7 +209,7 @@ function contentOf(text: string | undefined, call: Call): Record<string, string 
     return { ...host, 'content-type': 'application/json', 'content-length': length }
   }
   if (call.upload !== undefined) return { ...host, 'content-type': 'application/x-tar' }
-  return call.method === 'GET' ? host : { ...host, 'content-length': 0 }
+  return call.method === 'GET' || call.method === 'HEAD' ? host : { ...host, 'content-length': 0 }
 }
 
 function search(query: Readonly<Record<string, string>> | undefined): string {

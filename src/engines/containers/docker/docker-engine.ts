@@ -33,6 +33,7 @@ import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupCreator } from './create-group.ts'
 import { readEvents } from './events.ts'
 import { Executions } from './executions.ts'
+import { accountsProblem } from './host-side.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
 import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
@@ -85,7 +86,7 @@ export class DockerEngine implements ContainerEngine {
     this.#options = options
     this.#verifier = new Verifier(this.#client, (group) => this.remove(group))
     this.#maker = new GroupCreator(this.#client, this.#verifier)
-    this.#executions = new Executions(this.#client)
+    this.#executions = new Executions(this.#client, (container) => this.#checkAccounts(container))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -190,6 +191,7 @@ export class DockerEngine implements ContainerEngine {
   ): Promise<void> {
     const container = await this.#inspectPart(group, part)
     if ((timeAt(container, 'State', 'StartedAt') ?? 0) > options.startedAt) return
+    await this.#checkAccounts(textAt(container, 'Id'))
     await this.#post(
       `/containers/${textAt(container, 'Id')}/restart`,
       { t: String(options.graceSeconds) },
@@ -329,6 +331,15 @@ export class DockerEngine implements ContainerEngine {
       this.#dialect = undefined
     })
     return this.#dialect
+  }
+
+  /** Throws `refused` where Podman would wait for what a program put in the place of its accounts. */
+  async #checkAccounts(container: string): Promise<void> {
+    if ((await this.#speak()).api !== 'libpod') return
+    const problem = await accountsProblem(this.#client, container)
+    if (problem !== undefined) {
+      throw new EngineError('refused', `nothing is begun in the container: ${problem}`)
+    }
   }
 
   #names(group: string): ReturnType<typeof namesOf> {

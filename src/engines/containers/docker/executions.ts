@@ -8,7 +8,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { EngineError, type ExecRequest, type Session } from '../engine.ts'
-import type { DockerClient } from './client.ts'
+import { type DockerClient, noAnswerInTime } from './client.ts'
 import { openExec, runsStill, startExec } from './session.ts'
 
 /** Commands of one container that could not be ended. */
@@ -31,21 +31,31 @@ for round in 1 2 3; do
 done 2>/dev/null
 exit 0`
 
+/** How long a container is left alone after the engine gave no answer for a command in it. */
+const leftAloneMilliseconds = 600_000
+
 export class Executions {
   readonly #client: DockerClient
+  /** Throws for a container in which no command is to be begun. */
+  readonly #check: (container: string) => Promise<void>
+  /** Containers for which the engine gave no answer: each further call would wait in it as well, and never leave. */
+  readonly #unanswered = new Set<string>()
   /** The commands of each container that continued after their connection was closed. */
   readonly #left = new Map<string, Set<string>>()
   /** Kills in progress. */
   readonly #ending = new Set<Promise<void>>()
 
-  constructor(client: DockerClient) {
+  constructor(client: DockerClient, check: (container: string) => Promise<void> = async () => {}) {
     this.#client = client
+    this.#check = check
   }
 
   async open(container: string, request: ExecRequest): Promise<Session> {
     await this.#requireRoom(container)
     const value = `${mark}=${randomBytes(8).toString('hex')}`
-    const { id, session } = await openExec(this.#client, container, request, [value])
+    const { id, session } = await this.#begun(container, () =>
+      openExec(this.#client, container, request, [value]),
+    )
     await using opening = new AsyncDisposableStack()
     const opened = opening.use({
       ...session,
@@ -57,6 +67,22 @@ export class Executions {
     if (request.terminal !== undefined) await opened.resize(request.terminal)
     opening.move()
     return opened
+  }
+
+  /** Begins a command, unless an earlier one of the container has had no answer. */
+  async #begun<T>(container: string, begin: () => Promise<T>): Promise<T> {
+    if (this.#unanswered.has(container)) {
+      const reason = 'the engine gave no answer for this container, which is left alone for a while'
+      throw new EngineError('unavailable', reason)
+    }
+    const [outcome] = await Promise.allSettled([this.#check(container).then(begin)])
+    if (outcome.status === 'fulfilled') return outcome.value
+    const error: unknown = outcome.reason
+    if (error instanceof EngineError && error.message.endsWith(noAnswerInTime)) {
+      this.#unanswered.add(container)
+      setTimeout(() => this.#unanswered.delete(container), leftAloneMilliseconds).unref()
+    }
+    throw error
   }
 
   /** Resolves when no kill is in progress. */
@@ -86,7 +112,9 @@ export class Executions {
   /** Gives up when the container has no working shell. */
   async #kill(container: string, value: string): Promise<void> {
     const command = ['sh', '-c', killScript, value]
-    const started = await this.#unlessRefused(() => startExec(this.#client, container, command))
+    const started = await this.#unlessRefused(() =>
+      this.#begun(container, () => startExec(this.#client, container, command)),
+    )
     if (started === undefined) return
     await using _ = started
     this.#count(container, started.id)

@@ -126,6 +126,8 @@ function partBody(
     Env: [...environmentOf(part, secrets)].map(([name, value]) => `${name}=${value}`),
     ...(security.user === undefined ? {} : { User: userOf(security.user, security.group) }),
     Labels: containerLabels(names, spec, part),
+    // The engine would run an image's checks beside the container's limits.
+    Healthcheck: { Test: ['NONE'] },
     HostConfig: {
       NetworkMode: `container:${sandboxName(names)}`,
       Mounts: part.mounts.map((mount) => mountBody(names, spec, mount)),

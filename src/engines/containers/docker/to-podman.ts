@@ -71,6 +71,22 @@ function sandboxBody(
   }
 }
 
+/**
+ * What Podman else does by what a command, an image or its own environment says: it gives a command named `init` the host's
+ * control groups to write to, makes a volume without a name for each path that an image declares, and runs an image's
+ * checks beside the container's limits.
+ */
+const ownWays = {
+  systemd: 'false',
+  image_volume_mode: 'ignore',
+  healthconfig: { Test: ['NONE'] },
+  env_host: false,
+  httpproxy: false,
+}
+
+/** Labels of an image hold where the container has none: this one lets a timer of the host restart units of it. */
+const ownLabels = { 'io.containers.autoupdate': 'disabled' }
+
 const logBytesMax = 4 * 1024 * 1024
 const cpuPeriod = 100_000
 
@@ -90,7 +106,8 @@ function partBody(
     ...hostnameBody(spec),
     env: Object.fromEntries(environmentOf(part, secrets)),
     ...(security.user === undefined ? {} : { user: userOf(security.user, security.group) }),
-    labels: containerLabels(names, spec, part),
+    labels: { ...containerLabels(names, spec, part), ...ownLabels },
+    ...ownWays,
     netns: { nsmode: 'container', value: sandboxName(names) },
     volumes: part.mounts
       .filter((mount) => !isHost(mount))

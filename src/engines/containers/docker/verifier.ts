@@ -5,8 +5,9 @@
 
 import { EngineError, type GroupSpec } from '../engine.ts'
 import { entriesAt, type Json, listAt, textAt, timeAt } from '../json.ts'
-import { plainPath } from '../safe-text.ts'
+import { mountPathProblem, plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
+import { hostProblem } from './host-side.ts'
 import { containerName, type Names, sandboxName } from './names.ts'
 import { inspectContainer } from './read-containers.ts'
 import type { Dialect } from './to-docker.ts'
@@ -34,7 +35,8 @@ export class Verifier {
     network: string | undefined,
   ): Promise<void> {
     const container = await this.#inspect(sandboxName(names), dialect)
-    const found = await this.#differences(expectedSandbox(names, spec, network), container)
+    const expected = expectedSandbox(names, spec, network)
+    const found = await this.#differences(expected, container, dialect)
     if (found.length > 0) await this.#refuse(names, [container], found)
   }
 
@@ -53,27 +55,33 @@ export class Verifier {
         .map(async (part) => {
           const container = await this.#inspect(containerName(names, part.name), dialect)
           const expected = expectedContainer(names, spec, part, known)
-          const differences = await this.#differences(expected, container)
+          const differences = await this.#differences(expected, container, dialect)
           return { container, differences: differences.map((one) => `'${part.name}': ${one}`) }
         }),
     )
+    const containers = found.map((each) => each.container)
     const differences = found.flatMap((each) => each.differences)
-    if (differences.length === 0) return
-    await this.#refuse(
-      names,
-      found.map((each) => each.container),
-      differences,
-    )
+    if (differences.length > 0) await this.#refuse(names, containers, differences)
+    if (dialect.api !== 'libpod') return
+    const problems = await Promise.all(containers.map((each) => hostProblem(this.#client, each)))
+    const problem = problems.find((one) => one !== undefined)
+    if (problem === undefined) return
+    await this.#remove(names, containers)
+    throw new EngineError('refused', `it was not started, and its group was removed: ${problem}`)
   }
 
   async #inspect(name: string, { api }: Dialect): Promise<Json> {
     return await inspectContainer(this.#client, name, { api })
   }
 
-  async #differences(expected: Expected, container: Json): Promise<readonly string[]> {
-    // Images rarely declare volumes, so this is rarely called.
-    const declared =
-      unaskedPaths(expected, container).length === 0 ? [] : await this.#imageVolumes(container)
+  async #differences(
+    expected: Expected,
+    container: Json,
+    { api }: Dialect,
+  ): Promise<readonly string[]> {
+    // Podman is told to make none. Images rarely declare volumes, so this is rarely called.
+    const isAsAsked = api === 'libpod' || unaskedPaths(expected, container).length === 0
+    const declared = isAsAsked ? [] : await this.#imageVolumes(container)
     return differences(expected, container, new Set(declared))
   }
 
@@ -81,7 +89,9 @@ export class Verifier {
   async #imageVolumes(container: Json): Promise<readonly string[]> {
     const path = `/images/${encodeURIComponent(textAt(container, 'Image'))}/json`
     const image = await this.#client.json({ method: 'GET', path, doing: 'inspect an image' })
-    return entriesAt(image, 'Config', 'Volumes').map(([declared]) => plainPath(declared))
+    return entriesAt(image, 'Config', 'Volumes')
+      .filter(([declared]) => mountPathProblem(declared) === undefined)
+      .map(([declared]) => plainPath(declared))
   }
 
   async #refuse(
@@ -89,12 +99,16 @@ export class Verifier {
     containers: readonly Json[],
     found: readonly string[],
   ): Promise<never> {
-    await this.#removeGroup(names.group)
-    for (const container of containers) await this.#removeStrayVolumes(container)
+    await this.#remove(names, containers)
     throw new EngineError(
       'refused',
       `the engine made something else than was asked for, and it was removed: ${found.slice(0, 5).join('; ')}`,
     )
+  }
+
+  async #remove(names: Names, containers: readonly Json[]): Promise<void> {
+    await this.#removeGroup(names.group)
+    for (const container of containers) await this.#removeStrayVolumes(container)
   }
 
   /** Removes unnamed volumes created with the container. An older or a labelled one belongs to somebody else. */

@@ -273,6 +273,10 @@ function namespaceDifferences(
       found.push(`it shares the ${name} of ${mode(key)}`)
     }
   }
+  // Podman sets a container up for systemd by the name of its command, unless it is told not to.
+  if (booleanAt(container, 'Config', 'SystemdMode')) {
+    found.push('it may write to the control groups of the host')
+  }
   const actual = mode('NetworkMode')
   const isSame =
     network === undefined ? !/^(?:host|container:.*|ns:.*)$/.test(actual) : network.includes(actual)

@@ -1,0 +1,205 @@
+/**
+ * Images and programs that make the engine do something on its host, or hold it for everybody: what is asked of Podman keeps
+ * it from that, and a container that could is not started.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import { until } from '../../../../tests/until.ts'
+import { listAt, parseJson } from '../json.ts'
+import { startPodman, type ThrowawayPodman, webGroup } from '../testing/podman.ts'
+import { DockerClient } from './client.ts'
+import { DockerEngine } from './docker-engine.ts'
+import { annotationActedOn } from './host-side.ts'
+import { inspectImage } from './inspect-image.ts'
+
+const run = promisify(execFile)
+
+let podman: ThrowawayPodman | string = 'not started'
+let folder = ''
+before(async () => {
+  podman = await startPodman()
+  folder = await mkdtemp(join(tmpdir(), 'armature-images-'))
+})
+after(async () => {
+  if (typeof podman !== 'string') await podman[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+function onPodman(name: string, body: (started: ThrowawayPodman) => Promise<void>): void {
+  test(name, async (t: TestContext) => {
+    const reason = typeof podman === 'string' ? podman : ''
+    if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+    await body(podman)
+  })
+}
+
+const engineOf = ({ target }: ThrowawayPodman) =>
+  new DockerEngine({ target, installation: 'images' })
+
+/** An image of these files, which `fill` makes, with changes as a Containerfile has them. */
+async function imported(
+  name: string,
+  fill: (root: string) => Promise<unknown>,
+  changes: readonly string[] = [],
+): Promise<string> {
+  const image = `localhost/armature-hostile/${name}:1`
+  const root = join(folder, name)
+  await mkdir(join(root, 'etc'), { recursive: true })
+  await fill(root)
+  const tar = join(folder, `${name}.tar`)
+  await run('tar', ['-C', root, '-cf', tar, '.'])
+  const given = ['CMD ["/bin/x"]', ...changes].flatMap((change) => ['--change', change])
+  assert.ok(typeof podman !== 'string')
+  await podman.podman('import', ...given, tar, image)
+  return image
+}
+
+function groupOf(image: string) {
+  const { parts, ...rest } = webGroup([])
+  return { ...rest, parts: parts.map((part) => ({ ...part, image })) }
+}
+
+async function refused(group: string, image: string, message: RegExp): Promise<void> {
+  await using engine = engineOf(podman as ThrowawayPodman)
+  const spec = groupOf(image)
+  const started = async () => {
+    await engine.pull(image)
+    await engine.create(group, spec)
+    await engine.start(group, spec, ['web'])
+  }
+  await assert.rejects(started, { name: 'EngineError', kind: 'refused', message })
+  await engine.remove(group)
+  assert.deepEqual(await (podman as ThrowawayPodman).contents(), [])
+}
+
+describe('hostile images on Podman', () => {
+  onPodman('annotations that a runtime acts on', async (started) => {
+    const { podman: call } = started
+    const file = join(folder, 'Containerfile')
+    await writeFile(file, 'FROM localhost/armature-test/busybox:1\n')
+    for (const [at, name] of [
+      'org.systemd.property.SuccessAction',
+      'run.oci.x',
+      'bundle',
+    ].entries()) {
+      const image = `localhost/armature-hostile/annotated${at}:1`
+      await call('build', '--annotation', `${name}=x`, '-t', image, '-f', file, folder)
+      await refused(`annotated${at}`, image, /annotation/)
+    }
+  })
+
+  test('which annotations are acted on', () => {
+    const harmless = [
+      'org.opencontainers.image.title',
+      'com.example.team',
+      'dev.example.x',
+      'iox.y',
+    ]
+    assert.equal(annotationActedOn(harmless), undefined)
+    for (const name of [
+      'io.kubernetes.cri-o.x',
+      'io.podman.annotations.x',
+      'cdi.k8s.io/gpu',
+      'x',
+    ]) {
+      assert.equal(annotationActedOn([...harmless, name]), name)
+    }
+  })
+
+  onPodman(
+    'volumes: too many, or where the engine fills folders; none is made without a name',
+    async (started) => {
+      await using client = new DockerClient(started.target)
+      const many = Array.from({ length: 33 }, (_, at) => `VOLUME /v${at}`)
+      for (const [name, changes, message] of [
+        ['many', many, /more than 32 volumes/],
+        ['dev', ['VOLUME /dev'], /a volume at "\/dev"/],
+      ] as const) {
+        const image = await imported(name, async () => {}, changes)
+        const looked = inspectImage(client, image, 'inspect')
+        await assert.rejects(looked, { kind: 'refused', message })
+      }
+      const { podman: call, contents } = started
+      const file = join(folder, 'Volumes')
+      const image = 'localhost/armature-hostile/few:1'
+      await writeFile(file, 'FROM localhost/armature-test/busybox:1\nVOLUME /a\nVOLUME /b\n')
+      await call('build', '-t', image, '-f', file, folder)
+      await using engine = engineOf(started)
+      await engine.create('few', groupOf(image))
+      await engine.start('few', groupOf(image), ['web'])
+      assert.equal((await contents()).length, 2)
+      await engine.remove('few')
+    },
+  )
+
+  onPodman(
+    'accounts that are a pipe: the engine would wait for them, and hold each list',
+    async () => {
+      const pipe = (root: string) => run('mkfifo', [join(root, 'etc/passwd')])
+      await refused('pipe', await imported('pipe', pipe), /passwd is no plain file/)
+      const linked = async (root: string) => {
+        await run('mkfifo', [join(root, 'pipe')])
+        await symlink('/pipe', join(root, 'etc/group'))
+      }
+      await refused('linked', await imported('linked', linked), /group is no plain file/)
+    },
+  )
+
+  onPodman('a working folder behind a link is not made on the host', async () => {
+    const link = (root: string) =>
+      symlink(`../../../../../../../../..${folder}`, join(root, 'data'))
+    const image = await imported('link', link, ['WORKDIR /data/made/here'])
+    await refused('link', image, /leads through a link/)
+    assert.equal(existsSync(join(folder, 'made')), false)
+  })
+
+  onPodman(
+    'a command named init gets no control groups of the host, and no check of the image runs',
+    async (started) => {
+      const { podman: call } = started
+      await using engine = engineOf(started)
+      await engine.create('init', webGroup(['/sbin/init']))
+      const [id = ''] = (await call('ps', '-aq', '--filter', 'label=armature.part=web')).split('\n')
+      const [found] = listAt(parseJson(await call('inspect', id)))
+      const config = (found as { readonly Config: Readonly<Record<string, unknown>> }).Config
+      assert.notEqual(config['SystemdMode'], true)
+      assert.deepEqual((config['Healthcheck'] as { readonly Test?: unknown }).Test, ['NONE'])
+      assert.match(JSON.stringify(config['Labels']), /"io.containers.autoupdate":"disabled"/)
+      await engine.remove('init')
+    },
+  )
+
+  onPodman(
+    'a program that puts a pipe in the place of its accounts: no command is begun there',
+    async (started) => {
+      const { contents } = started
+      await using engine = engineOf(started)
+      const spec = webGroup([
+        'sh',
+        '-c',
+        'busybox mkfifo /etc/passwd; while true; do sleep 1; done',
+      ])
+      await engine.create('late', spec)
+      await engine.start('late', spec, ['web'])
+      const error = await until(async () => {
+        const [outcome] = await Promise.allSettled([
+          engine.exec('late', 'web', { command: ['true'] }),
+        ])
+        if (outcome.status === 'rejected') return String(outcome.reason)
+        await outcome.value[Symbol.asyncDispose]()
+        return undefined
+      })
+      assert.match(error, /passwd is no plain file/)
+      assert.equal((await contents()).length, 2)
+      await engine.remove('late')
+    },
+  )
+})
