@@ -145,7 +145,8 @@ export class DockerEngine implements ContainerEngine {
   ): Promise<void> {
     if (options.refresh !== true && (await this.#presentOf(new Set([image]))).has(image)) return
     await requireRegistry(image, this.#options.outbound)
-    await pullImage(this.#client, image, options)
+    const { api } = await this.#speak()
+    await pullImage(this.#client, image, { ...options, api })
   }
 
   async create(group: string, spec: GroupSpec, contents: GroupContents = {}): Promise<void> {
@@ -393,10 +394,13 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async #presentOf(images: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    if (images.size === 0) return images
+    const { api } = await this.#speak()
     const found = await Promise.all(
       [...images].map(async (image) => {
-        const work = inspectImage(this.#client, image, `inspect the image '${image}'`)
-        // One that says too much is pulled again, which tells what is wrong with it.
+        const doing = `inspect the image '${image}'`
+        const work = inspectImage(this.#client, image, { api, doing })
+        // One with a fault is pulled again, which tells what is wrong with it, and gives it its own annotations again.
         return (await this.#unless(['absent', 'refused'], work)) === undefined ? [] : [image]
       }),
     )

@@ -1,34 +1,18 @@
 /**
- * What Podman does on its host by what an image or a container's files say, looked at before it does it. The manifest's
- * annotations reach the runtime, which takes some as settings of the host's. At each start and command Podman opens the
+ * What Podman does on its host by what an image or a container's files say, looked at before it does it. At each start and command Podman opens the
  * accounts of the container while it holds the container's lock, so a pipe in their place holds that lock for ever, and
  * with it each list of containers. And it makes an image's working folder by a path that links lead out of the container.
  */
 
-import { readAnswer } from '../answer.ts'
-import { entriesAt, type Json, numberAt, parseJson, textAt } from '../json.ts'
+import { type Json, numberAt, parseJson, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
 
-/** An image's description by Podman has the commands that made it. */
-const imageBytesMax = 1024 * 1024
 const accountFiles = ['/etc/passwd', '/etc/group'] as const
 /** Go's bits of a file mode. */
 const linkBit = 2 ** 27
 const kindBits = [2 ** 31, linkBit, 2 ** 26, 2 ** 25, 2 ** 24, 2 ** 21, 2 ** 19]
 const silentSeconds = 10
 const foldersDeepMax = 40
-
-/**
- * Names that engines, runtimes, clusters and their hooks act on. A name is a reversed domain by the specification of
- * images; one without a dot is `bundle`, by which runtimes find their files.
- */
-const actedOn =
-  /^(?:run\.oci|org\.systemd|org\.criu|org\.libcrun|org\.freedesktop|io\.podman|io\.containers?|io\.crun|io\.kubernetes|io\.cri-?o|io\.katacontainers|dev\.gvisor|module\.wasm|com\.nvidia|nvidia|cdi)\.|^[^.]*$|\//
-
-/** The first annotation that something else than a reader acts on; undefined when there is none. */
-export function annotationActedOn(names: readonly string[]): string | undefined {
-  return names.find((name) => actedOn.test(name))
-}
 
 /** What keeps a container that has not run yet from being started; undefined when nothing does. */
 export async function hostProblem(
@@ -38,23 +22,10 @@ export async function hostProblem(
   const id = textAt(container, 'Id')
   const folder = textAt(container, 'Config', 'WorkingDir')
   const problems = await Promise.all([
-    imageProblem(client, textAt(container, 'Image')),
     accountsProblem(client, id),
     folderProblem(client, id, folder),
   ])
   return problems.find((problem) => problem !== undefined)
-}
-
-async function imageProblem(client: DockerClient, id: string): Promise<string | undefined> {
-  const doing = 'inspect an image'
-  const path = `/images/${encodeURIComponent(id)}/json`
-  const answer = await client.stream({ method: 'GET', api: 'libpod', path, doing })
-  const bound = { bytesMax: imageBytesMax, kind: 'refused' } as const
-  const image = await readAnswer(answer, doing, bound)
-  const name = annotationActedOn(entriesAt(image, 'Annotations').map(([one]) => one))
-  return name === undefined
-    ? undefined
-    : `its image has the annotation ${JSON.stringify(name.slice(0, 200))}, which engines and runtimes act on`
 }
 
 /** What is wrong with the files by which Podman finds a user, of a container that runs or does not. */

@@ -17,8 +17,7 @@ import { listAt, parseJson } from '../json.ts'
 import { startPodman, type ThrowawayPodman, webGroup } from '../testing/podman.ts'
 import { DockerClient } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
-import { annotationActedOn } from './host-side.ts'
-import { inspectImage } from './inspect-image.ts'
+import { annotationsProblem, inspectImage } from './inspect-image.ts'
 
 const run = promisify(execFile)
 
@@ -81,18 +80,23 @@ async function refused(group: string, image: string, message: RegExp): Promise<v
 }
 
 describe('hostile images on Podman', () => {
-  onPodman('annotations that a runtime acts on', async (started) => {
-    const { podman: call } = started
+  onPodman('annotations that a runtime acts on', async ({ target, podman: call }) => {
+    await using client = new DockerClient(target)
+    await using engine = new DockerEngine({ target, installation: 'images' })
     const file = join(folder, 'Containerfile')
     await writeFile(file, 'FROM localhost/armature-test/busybox:1\n')
-    for (const [at, name] of [
-      'org.systemd.property.SuccessAction',
-      'run.oci.x',
-      'bundle',
-    ].entries()) {
-      const image = `localhost/armature-hostile/annotated${at}:1`
+    for (const name of ['org.systemd.property.SuccessAction', 'run.oci.x', 'bundle']) {
+      const image = 'localhost/armature-hostile/annotated:1'
       await call('build', '--annotation', `${name}=x`, '-t', image, '-f', file, folder)
-      await refused(`annotated${at}`, image, /annotation/)
+      const looked = inspectImage(client, image, { api: 'libpod', doing: 'inspect' })
+      await assert.rejects(looked, { kind: 'refused', message: /annotation/ })
+      // It is pulled again, by the group's own reference.
+      assert.equal((await engine.observe('annotated', [image])).imagesPresent.has(image), false)
+      // Somebody pulled it in the moment after the look.
+      await engine.create('annotated', groupOf(image))
+      const start = engine.start('annotated', groupOf(image), ['web'])
+      await assert.rejects(start, { kind: 'busy', message: /has changed: it has the annotation/ })
+      assert.equal((await engine.observe('annotated')).empty, true)
     }
   })
 
@@ -103,14 +107,16 @@ describe('hostile images on Podman', () => {
       'dev.example.x',
       'iox.y',
     ]
-    assert.equal(annotationActedOn(harmless), undefined)
+    const problemOf = (names: readonly string[]) =>
+      annotationsProblem({ Annotations: Object.fromEntries(names.map((name) => [name, ''])) })
+    assert.equal(problemOf(harmless), undefined)
     for (const name of [
       'io.kubernetes.cri-o.x',
       'io.podman.annotations.x',
       'cdi.k8s.io/gpu',
       'x',
     ]) {
-      assert.equal(annotationActedOn([...harmless, name]), name)
+      assert.match(problemOf([...harmless, name]) ?? '', new RegExp(name))
     }
   })
 
@@ -124,7 +130,7 @@ describe('hostile images on Podman', () => {
         ['dev', ['VOLUME /dev'], /a volume at "\/dev"/],
       ] as const) {
         const image = await imported(name, async () => {}, changes)
-        const looked = inspectImage(client, image, 'inspect')
+        const looked = inspectImage(client, image, { api: 'libpod', doing: 'inspect' })
         await assert.rejects(looked, { kind: 'refused', message })
       }
       const { podman: call, contents } = started

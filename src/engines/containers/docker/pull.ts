@@ -17,7 +17,12 @@ const lineCharactersMax = 64 * 1024
 export async function pullImage(
   client: DockerClient,
   image: string,
-  options: { readonly credentials?: RegistryCredentials; readonly signal?: AbortSignal },
+  options: {
+    /** By which API the image is looked at afterwards. */
+    readonly api: 'docker' | 'libpod'
+    readonly credentials?: RegistryCredentials
+    readonly signal?: AbortSignal
+  },
 ): Promise<void> {
   const doing = `pull the image '${image}'`
   const problem = imageProblem(image)
@@ -47,7 +52,7 @@ export async function pullImage(
   }
   failure ||= textAt(parseJson(line), 'error')
   if (failure !== '') throw failureOfPull(failure, image)
-  await inspectImage(client, image, doing)
+  await inspectImage(client, image, { api: options.api, doing })
 }
 
 /** Without a tag or digest Docker pulls every tag. */

@@ -8,6 +8,7 @@ import { entriesAt, type Json, listAt, textAt, timeAt } from '../json.ts'
 import { mountPathProblem, plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
 import { hostProblem } from './host-side.ts'
+import { annotationsProblem } from './inspect-image.ts'
 import { containerName, type Names, sandboxName } from './names.ts'
 import { inspectContainer } from './read-containers.ts'
 import type { Dialect } from './to-docker.ts'
@@ -63,11 +64,27 @@ export class Verifier {
     const differences = found.flatMap((each) => each.differences)
     if (differences.length > 0) await this.#refuse(names, containers, differences)
     if (dialect.api !== 'libpod') return
+    await this.#requirePlainImages(names, containers)
     const problems = await Promise.all(containers.map((each) => hostProblem(this.#client, each)))
     const problem = problems.find((one) => one !== undefined)
     if (problem === undefined) return
     await this.#remove(names, containers)
     throw new EngineError('refused', `it was not started, and its group was removed: ${problem}`)
+  }
+
+  /** Somebody else may have pulled the same image with annotations since. Made anew, the group gets its own image again. */
+  async #requirePlainImages(names: Names, containers: readonly Json[]): Promise<void> {
+    const doing = 'inspect an image'
+    const images = await Promise.all(
+      [...new Set(containers.map((each) => textAt(each, 'Image')))].map((id) => {
+        const path = `/images/${encodeURIComponent(id)}/json`
+        return this.#client.json({ method: 'GET', api: 'libpod', path, doing })
+      }),
+    )
+    const problem = images.map(annotationsProblem).find((one) => one !== undefined)
+    if (problem === undefined) return
+    await this.#remove(names, containers)
+    throw new EngineError('busy', `the image of a container has changed: ${problem}`)
   }
 
   async #inspect(name: string, { api }: Dialect): Promise<Json> {
