@@ -413,6 +413,14 @@ for (const { dialect, test } of inTurn()) {
         assert.match(moved.text, /clientState/)
         const kept = await ask('PATCH', at, {}, byAdministrator)
         assert.equal(kept.status, 200, kept.text)
+        const second = await ask('POST', 'subscriptions', wanted)
+        const there = `subscriptions('${second.at.subscriptionId}')`
+        const given = { ...elsewhere, clientState: 'of the administrator' }
+        assert.equal((await ask('PATCH', there, given, byAdministrator)).status, 200)
+        assert.equal((await ask('GET', there)).status, 404)
+        const theirs = await ask('GET', there, undefined, { principal: 'admin' })
+        assert.equal(theirs.at.clientState, 'of the administrator')
+        assert.equal((await ask('DELETE', there, undefined, { principal: 'admin' })).status, 204)
         const renewed = await ask('PATCH', at, {}, { tag: '*' })
         assert.equal(renewed.status, 200, renewed.text)
         assert.ok(renewed.at.expirationDateTime > made.at.expirationDateTime)

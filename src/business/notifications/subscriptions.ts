@@ -86,6 +86,8 @@ interface Wanted {
   readonly resource: string
   readonly companyId: string
   readonly set: string
+  /** Whether the request gives the secret. */
+  readonly givesState: boolean
 }
 
 /** The stored subscription with the changes of the body. */
@@ -141,6 +143,7 @@ function wantedOf(
     resource: `api/${version.toLowerCase()}/companies(${companyId.toLowerCase()})/${set}`,
     companyId: companyId.toLowerCase(),
     set,
+    givesState: typeof given.get('clientState') === 'string',
   }
 }
 
@@ -270,10 +273,12 @@ async function renew(
     if (row === undefined || row.expires_at <= now) throw notThere(asking)
     checked(deps, asking, row, true)
     const { principal } = asking.caller
-    const isMaker = principal.id === row.user_id
+    // Whoever gives the secret is the maker from then on: the one before does not know it, and gets it neither by a look nor
+    // at a receiver of theirs.
+    const isMaker = principal.id === row.user_id || wanted.givesState
     await updateRow(tx, subscriptions, id, {
       ...cellsOf(wanted, now),
-      ...(isMaker ? { maker: JSON.stringify(principal) } : {}),
+      ...(isMaker ? { user_id: principal.id, maker: JSON.stringify(principal) } : {}),
     })
     const after = await own(tx, asking)
     await record(deps, tx, after, 200)
