@@ -26,6 +26,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/activity/queue.ts': 'gathers records for a moment before they are written',
   'src/client/timing.ts': 'the client’s own time',
   'src/engines/containers/docker/client.ts': deadline,
+  'src/engines/containers/docker/executions.ts': deadline,
   'src/engines/containers/docker/session.ts': deadline,
   'src/engines/containers/kubernetes/group-store.ts': deadline,
   'src/engines/containers/probe.ts': deadline,

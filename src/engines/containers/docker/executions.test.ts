@@ -12,8 +12,9 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
+import { EngineError } from '../engine.ts'
 import { startPodman, type ThrowawayPodman, webGroup } from '../testing/podman.ts'
-import { DockerClient } from './client.ts'
+import { DockerClient, noAnswerInTime } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
 import { Executions } from './executions.ts'
 import { runsStill, startExec } from './session.ts'
@@ -158,6 +159,23 @@ test('a command that has yet to begin is ended with its session, too', async () 
   await executions.settled()
   // The second one ends the first.
   assert.equal(made.length, 2)
+})
+
+test('a container for which the engine gave no answer gets no further command for a while', async () => {
+  await using engine = await fakeEngine((_, response) => {
+    response.end('{"Id":"one","Running":false,"ExitCode":0}')
+  })
+  let looks = 0
+  const executions = new Executions(engine.client, async (container) => {
+    if (container !== 'held') return
+    looks++
+    throw new EngineError('unavailable', `look at a file: ${noAnswerInTime}`)
+  })
+  const command = ['true']
+  await assert.rejects(executions.open('held', { command }), /in time/)
+  await assert.rejects(executions.open('held', { command }), /left alone/)
+  assert.equal(looks, 1)
+  await using _other = await executions.open('other', { command })
 })
 
 test('what goes on counts, though the engine is slow to tell of another end', async () => {

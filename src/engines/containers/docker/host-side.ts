@@ -91,8 +91,8 @@ async function statIn(client: DockerClient, container: string, path: string): Pr
     doing: 'look at a file of the container',
     silentSeconds,
   })
-  const told = headers['x-docker-container-path-stat']
-  return typeof told === 'string'
-    ? parseJson(Buffer.from(told, 'base64').toString('utf8'))
+  const found = headers['x-docker-container-path-stat']
+  return typeof found === 'string'
+    ? parseJson(Buffer.from(found, 'base64').toString('utf8'))
     : undefined
 }
