@@ -33,7 +33,7 @@ import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupCreator } from './create-group.ts'
 import { readEvents } from './events.ts'
 import { Executions } from './executions.ts'
-import { accountsProblem } from './host-side.ts'
+import { accountsProblem, requireOwnAccounts } from './host-side.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
 import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
@@ -160,6 +160,7 @@ export class DockerEngine implements ContainerEngine {
     if (lone !== undefined) {
       throw new EngineError('refused', `'${lone.name}' has a group to run as, and no user`)
     }
+    if (dialect.api === 'libpod') requireOwnAccounts(spec)
     const existing = await this.#inspectAll(group)
     const { network } = this.#options
     await this.#maker.make({ names, spec, contents, existing, dialect, network })

@@ -4,15 +4,38 @@
  * with it each list of containers. And it makes an image's working folder by a path that links lead out of the container.
  */
 
+import { EngineError, type GroupSpec } from '../engine.ts'
 import { type Json, numberAt, parseJson, textAt } from '../json.ts'
+import { plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
 
 const accountFiles = ['/etc/passwd', '/etc/group'] as const
+const accountPlaces: readonly string[] = ['/etc', ...accountFiles]
 /** Go's bits of a file mode. */
 const linkBit = 2 ** 27
 const kindBits = [2 ** 31, linkBit, 2 ** 26, 2 ** 25, 2 ** 24, 2 ** 21, 2 ** 19]
 const silentSeconds = 10
 const foldersDeepMax = 40
+
+/**
+ * Throws `refused` for a folder of the host in the place of a container's accounts: Podman reads them there by the host's
+ * path, and follows links to whatever they lead to on the host.
+ */
+export function requireOwnAccounts(spec: GroupSpec): void {
+  const folders = new Set(
+    spec.volumes.filter(({ kind }) => kind === 'host').map((volume) => volume.name),
+  )
+  for (const { name, mounts } of spec.parts) {
+    const found = mounts.find(
+      ({ volume, path }) => folders.has(volume) && accountPlaces.includes(plainPath(path)),
+    )
+    if (found === undefined) continue
+    throw new EngineError(
+      'refused',
+      `'${name}' mounts a share at ${plainPath(found.path)}, where the engine reads accounts`,
+    )
+  }
+}
 
 /** What keeps a container that has not run yet from being started; undefined when nothing does. */
 export async function hostProblem(

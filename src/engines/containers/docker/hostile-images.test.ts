@@ -159,6 +159,19 @@ describe('hostile images on Podman', () => {
     },
   )
 
+  onPodman('a share in the place of the accounts', async (started) => {
+    await using engine = engineOf(started)
+    for (const path of ['/etc', '/etc/', '/etc/passwd']) {
+      const { parts, ...rest } = webGroup(['true'])
+      const mounts = [{ volume: 'share', path, readOnly: false }]
+      const volumes = [{ kind: 'host', name: 'share', folder }] as const
+      const spec = { ...rest, volumes, parts: parts.map((part) => ({ ...part, mounts })) }
+      const made = engine.create('share', spec)
+      await assert.rejects(made, { kind: 'refused', message: /mounts a share at/ })
+    }
+    assert.deepEqual(await started.contents(), [])
+  })
+
   onPodman('a working folder behind a link is not made on the host', async () => {
     const link = (root: string) =>
       symlink(`../../../../../../../../..${folder}`, join(root, 'data'))
