@@ -160,7 +160,9 @@ export class DockerEngine implements ContainerEngine {
     if (lone !== undefined) {
       throw new EngineError('refused', `'${lone.name}' has a group to run as, and no user`)
     }
-    if (dialect.api === 'libpod') requireOwnAccounts(spec)
+    if (dialect.api === 'libpod') {
+      for (const part of spec.parts) requireOwnAccounts(part, spec.volumes)
+    }
     const existing = await this.#inspectAll(group)
     const { network } = this.#options
     await this.#maker.make({ names, spec, contents, existing, dialect, network })

@@ -4,7 +4,7 @@
  * with it each list of containers. And it makes an image's working folder by a path that links lead out of the container.
  */
 
-import { EngineError, type GroupSpec } from '../engine.ts'
+import { type ContainerSpec, EngineError, type VolumeSpec } from '../engine.ts'
 import { type Json, numberAt, parseJson, textAt } from '../json.ts'
 import { plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
@@ -21,20 +21,21 @@ const foldersDeepMax = 40
  * Throws `refused` for a folder of the host in the place of a container's accounts: Podman reads them there by the host's
  * path, and follows links to whatever they lead to on the host.
  */
-export function requireOwnAccounts(spec: GroupSpec): void {
+export function requireOwnAccounts(
+  { name, mounts }: ContainerSpec,
+  volumes: readonly VolumeSpec[],
+): void {
   const folders = new Set(
-    spec.volumes.filter(({ kind }) => kind === 'host').map((volume) => volume.name),
+    volumes.filter(({ kind }) => kind === 'host').map((volume) => volume.name),
   )
-  for (const { name, mounts } of spec.parts) {
-    const found = mounts.find(
-      ({ volume, path }) => folders.has(volume) && accountPlaces.includes(plainPath(path)),
-    )
-    if (found === undefined) continue
-    throw new EngineError(
-      'refused',
-      `'${name}' mounts a share at ${plainPath(found.path)}, where the engine reads accounts`,
-    )
-  }
+  const found = mounts.find(
+    ({ volume, path }) => folders.has(volume) && accountPlaces.includes(plainPath(path)),
+  )
+  if (found === undefined) return
+  throw new EngineError(
+    'refused',
+    `'${name}' mounts a share at ${plainPath(found.path)}, where the engine reads accounts`,
+  )
 }
 
 /** What keeps a container that has not run yet from being started; undefined when nothing does. */

@@ -61,14 +61,9 @@ async function imported(
   return image
 }
 
-function groupOf(image: string) {
-  const { parts, ...rest } = webGroup([])
-  return { ...rest, parts: parts.map((part) => ({ ...part, image })) }
-}
-
 async function refused(group: string, image: string, message: RegExp): Promise<void> {
   await using engine = engineOf(podman as ThrowawayPodman)
-  const spec = groupOf(image)
+  const spec = webGroup([], { image })
   const started = async () => {
     await engine.pull(image)
     await engine.create(group, spec)
@@ -93,8 +88,8 @@ describe('hostile images on Podman', () => {
       // It is pulled again, by the group's own reference.
       assert.equal((await engine.observe('annotated', [image])).imagesPresent.has(image), false)
       // Somebody pulled it in the moment after the look.
-      await engine.create('annotated', groupOf(image))
-      const start = engine.start('annotated', groupOf(image), ['web'])
+      await engine.create('annotated', webGroup([], { image }))
+      const start = engine.start('annotated', webGroup([], { image }), ['web'])
       await assert.rejects(start, { kind: 'busy', message: /has changed: it has the annotation/ })
       assert.equal((await engine.observe('annotated')).empty, true)
     }
@@ -139,8 +134,8 @@ describe('hostile images on Podman', () => {
       await writeFile(file, 'FROM localhost/armature-test/busybox:1\nVOLUME /a\nVOLUME /b\n')
       await call('build', '-t', image, '-f', file, folder)
       await using engine = engineOf(started)
-      await engine.create('few', groupOf(image))
-      await engine.start('few', groupOf(image), ['web'])
+      await engine.create('few', webGroup([], { image }))
+      await engine.start('few', webGroup([], { image }), ['web'])
       assert.equal((await contents()).length, 2)
       await engine.remove('few')
     },
@@ -162,10 +157,11 @@ describe('hostile images on Podman', () => {
   onPodman('a share in the place of the accounts', async (started) => {
     await using engine = engineOf(started)
     for (const path of ['/etc', '/etc/', '/etc/passwd']) {
-      const { parts, ...rest } = webGroup(['true'])
-      const mounts = [{ volume: 'share', path, readOnly: false }]
       const volumes = [{ kind: 'host', name: 'share', folder }] as const
-      const spec = { ...rest, volumes, parts: parts.map((part) => ({ ...part, mounts })) }
+      const spec = {
+        ...webGroup(['true'], { mounts: [{ volume: 'share', path, readOnly: false }] }),
+        volumes,
+      }
       const made = engine.create('share', spec)
       await assert.rejects(made, { kind: 'refused', message: /mounts a share at/ })
     }

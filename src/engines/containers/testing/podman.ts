@@ -12,16 +12,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { DockerClient, type DockerTarget } from '../docker/client.ts'
 import { writeTar } from '../docker/tar.ts'
-import type { GroupSpec } from '../engine.ts'
+import type { ContainerSpec, GroupSpec } from '../engine.ts'
 import { type Json, listAt, textAt } from '../json.ts'
 
 const run = promisify(execFile)
 
 export const testImage = 'localhost/armature-test/busybox:1'
 
-/** A group of one container that runs a command of the test image. */
-export function webGroup(command: readonly string[]): GroupSpec {
-  const web = { name: 'web', init: false, image: testImage, command, environment: [], mounts: [] }
+/** A group of one container that runs a command, of the test image if no other is given. */
+export function webGroup(
+  command: readonly string[],
+  { image = testImage, mounts = [] }: Partial<Pick<ContainerSpec, 'image' | 'mounts'>> = {},
+): GroupSpec {
+  const web = { name: 'web', init: false, image, command, environment: [], mounts }
   const parts = [{ ...web, limits: {} }]
   return { hash: 'h1', restart: 'never', parts, volumes: [], ports: [] }
 }
