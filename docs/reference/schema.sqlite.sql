@@ -1678,6 +1678,8 @@ CREATE TABLE identity_sessions (
 
 CREATE INDEX identity_sessions_by_end on identity_sessions (ended_at);
 
+CREATE INDEX identity_sessions_by_grant on identity_sessions (grant_id);
+
 CREATE INDEX identity_sessions_by_key on identity_sessions (session_key);
 
 CREATE INDEX identity_sessions_by_principal on identity_sessions (principal_id, created_at);
