@@ -174,6 +174,24 @@ test('a batch that has written much is committed, and the others are the next on
   assert.equal(values(db).length, 4)
 })
 
+test('a batch ends after some time, however few statements it had', async (t) => {
+  const { group, log } = opened()
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const ask = (name: string, milliseconds: number): Promise<void> =>
+    enlist(
+      group,
+      () => {
+        log.push(name)
+        now += milliseconds
+      },
+      true,
+      'seller',
+    )
+  await Promise.all([ask('a', 45), ask('b', 45), ask('c', 45), ask('d', 45)])
+  assert.deepEqual(log, ['a', 'b', 'c', 'commit', 'd', 'commit'])
+})
+
 test('owners take turns, and the commit of one who writes little waits for one of those who write for long', async (t) => {
   const { group, log } = opened()
   let now = 0
@@ -191,15 +209,15 @@ test('owners take turns, and the commit of one who writes little waits for one o
   const first = Array.from({ length: 6 }, (_, at) => ask('seller', `s${at}`, 100))
   const small = ask('other', 'o0', 1)
   await small
-  // Nobody was known to write for long, so the first batch is of four, one of each owner in turn.
-  assert.deepEqual(log, ['s0', 'o0', 's1', 's2', 'commit'])
+  // Nobody was known to write for long, so the first batch would be of four, but ends after some time.
+  assert.deepEqual(log, ['s0', 'o0', 'commit'])
   const next = [ask('other', 'o1', 1), ask('third', 't0', 1), ask('other', 'o2', 1)]
   await Promise.all(next)
-  assert.deepEqual(log.slice(5), ['t0', 'o1', 'o2', 'commit'])
+  assert.deepEqual(log.slice(3), ['t0', 'o1', 'o2', 'commit'])
   const last = ask('other', 'o3', 1)
   await Promise.all([...first, last])
   // Whoever writes for long has turns, too.
-  assert.deepEqual(log.slice(9, 13), ['s3', 'commit', 'o3', 'commit'])
+  assert.deepEqual(log.slice(7, 11), ['s1', 'commit', 'o3', 'commit'])
   assert.deepEqual(
     log.filter((one) => one.startsWith('s')),
     ['s0', 's1', 's2', 's3', 's4', 's5'],

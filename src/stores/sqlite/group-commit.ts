@@ -5,6 +5,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 
+import { ticks } from '../next-turn.ts'
 import { StoreUnavailable } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
@@ -57,6 +58,8 @@ const batchesApart = 64
 
 /** Statements after which a batch is committed: a commit takes longer the more was written. */
 const statementsPerBatchMax = 1_000
+/** Milliseconds after which a batch is committed: the transactions of others wait for its end. */
+const millisecondsPerBatchMax = 100
 
 export class GroupCommit {
   readonly #options: GroupCommitOptions
@@ -161,7 +164,7 @@ export class GroupCommit {
     }
     const kept: Unit[] = []
     const failed: (readonly [Unit, unknown])[] = []
-    const begun = turns.total
+    const begun = { statements: turns.total, at: ticks() }
     for (const unit of open) {
       await turns.pause()
       if (this.#isFull(begun, unit, open)) break
@@ -192,7 +195,7 @@ export class GroupCommit {
   async #runApart(open: Set<Unit>): Promise<void> {
     const { turns } = this.#options
     const alone = open.size === 1
-    const begun = turns.total
+    const begun = { statements: turns.total, at: ticks() }
     for (const unit of open) {
       await turns.pause()
       if (this.#isFull(begun, unit, open)) break
@@ -201,8 +204,10 @@ export class GroupCommit {
   }
 
   /** True when the batch has written enough: this unit and those after it go to the next batch. */
-  #isFull(begun: number, unit: Unit, open: Set<Unit>): boolean {
-    if (this.#options.turns.total - begun < statementsPerBatchMax) return false
+  #isFull(begun: { statements: number; at: number }, unit: Unit, open: Set<Unit>): boolean {
+    const statements = this.#options.turns.total - begun.statements
+    const isLong = ticks() - begun.at > millisecondsPerBatchMax && !isFirst(unit, open)
+    if (statements < statementsPerBatchMax && !isLong) return false
     const all = [...open]
     const rest = all.slice(all.indexOf(unit))
     for (const one of rest) open.delete(one)
@@ -244,6 +249,12 @@ export class GroupCommit {
       this.#statements.release.run()
     }
   }
+}
+
+/** One is run in any case: a slow machine may use up the time before it. */
+function isFirst(unit: Unit, open: Set<Unit>): boolean {
+  const [first] = open
+  return first === unit
 }
 
 /**
