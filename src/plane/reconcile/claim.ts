@@ -8,8 +8,9 @@ import type { Timers } from '#kernel/ports.ts'
 import { forEverybody } from '#stores/awaited.ts'
 import { type Claim, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
+import { LargeWork } from './large-work.ts'
 import type { Lease } from './record.ts'
-import { backOffMilliseconds, isHeld, reconcileOnce } from './step.ts'
+import { backOffMilliseconds, groupKey, isHeld, reconcileOnce } from './step.ts'
 
 /** Steps done under one claim before it is given back, so that one resource cannot occupy a worker for ever. */
 const stepsPerClaimMax = 50
@@ -47,6 +48,7 @@ export function createReconciler(
   const underway = new Map<Lease, Promise<void>>()
   const waiting = new Set<Lease>()
   const steps = { done: 0, failed: 0 }
+  const large = new LargeWork()
   const closing = new AbortController()
 
   const claimUntilQuiet = async (): Promise<void> => {
@@ -92,7 +94,7 @@ export function createReconciler(
         continue
       }
       const until = now + deps.limits.leaseSeconds * 1000
-      const lease: Lease = { claim, until, hasNewEvent: false, steps }
+      const lease: Lease = { claim, until, hasNewEvent: false, steps, large }
       const wait = timers.after(waitingMilliseconds, () => {
         if (underway.has(lease)) waiting.add(lease)
         return look()
@@ -156,11 +158,6 @@ export function createReconciler(
       }
     },
   }
-}
-
-/** The resource group of a key; for keys outside groups, the first scope. */
-function groupKey(key: string): string {
-  return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
 }
 
 interface Running {

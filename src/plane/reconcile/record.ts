@@ -12,6 +12,7 @@ import type { Reconciler, Subject } from '../declare/reconciled.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { readOperation, writeOperation } from '../operations.ts'
+import type { LargeWork } from './large-work.ts'
 
 /** A claim as its worker holds it. */
 export interface Lease {
@@ -22,6 +23,8 @@ export interface Lease {
   hasNewEvent: boolean
   /** Counters of all work of this process. */
   readonly steps: { done: number; failed: number }
+  /** Of all work of this process. */
+  readonly large: LargeWork
 }
 
 /** One turn of work: the resource as it was when the turn began. */

@@ -5,7 +5,7 @@
 
 import { backOff } from '#kernel/back-off.ts'
 import { isTerminalState } from '#kernel/operation.ts'
-import { StoreConflict, StoreUnavailable } from '#stores/store.ts'
+import { type ResourceRow, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { systemInitiator } from '../audit.ts'
 import { type Next, StepFailure } from '../declare/reconciled.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
@@ -26,12 +26,43 @@ import {
 const backoffFirstSeconds = 1
 const childrenLookSeconds = 1
 const hangLookSeconds = 1
+/** When work that found no room is looked at again. */
+const crowdedLookSeconds = 2
+
+/** The resource group of a key; for keys outside groups, the first scope. */
+export function groupKey(key: string): string {
+  return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
+}
 
 /** False when the claim was given back or lost. */
 export async function reconcileOnce(deps: PlaneDependencies, lease: Lease): Promise<boolean> {
-  const { claim } = lease
+  const { key } = lease.claim
+  using left = new DisposableStack()
+  const enter = (characters: number): boolean => {
+    const leave = lease.large.enter(groupKey(key), characters)
+    if (leave !== undefined) left.defer(leave)
+    return leave !== undefined
+  }
   lease.hasNewEvent = false
-  const row = await deps.store.get(claim.key)
+  // What this process has not seen yet is known to be large when it is there.
+  const known = deps.store.largeAt(key)
+  if (!enter(known)) return giveBack(deps, lease)
+  const row = await deps.store.get(key)
+  if (known === 0 && !enter(row?.document.length ?? 0)) return giveBack(deps, lease)
+  return reconcileRow(deps, lease, row)
+}
+
+async function giveBack(deps: PlaneDependencies, { claim }: Lease): Promise<false> {
+  await deps.store.release(claim, deps.clock.now() + crowdedLookSeconds * 1000, false)
+  return false
+}
+
+async function reconcileRow(
+  deps: PlaneDependencies,
+  lease: Lease,
+  row: ResourceRow | undefined,
+): Promise<boolean> {
+  const { claim } = lease
   const compiled = row === undefined ? undefined : deps.registry.byKey(row.type)
   const reconcile = compiled?.reconcile
   if (row === undefined || compiled === undefined || reconcile === undefined) {

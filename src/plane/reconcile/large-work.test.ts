@@ -1,0 +1,57 @@
+/** How much of large resources background work has in memory. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { scriptedProvider } from '../testing/scripted-provider.ts'
+import { group, startPlane } from '../testing/start.ts'
+import { LargeWork } from './large-work.ts'
+
+const megabyte = 1024 * 1024
+
+test('a group has room for some megabytes, all groups for more, and one row is never too large', () => {
+  const work = new LargeWork()
+  const first = work.enter('a', 4 * megabyte)
+  assert.ok(work.enter('a', 4 * megabyte))
+  assert.equal(work.enter('a', megabyte), undefined)
+  assert.ok(work.enter('a', 1000), 'small ones are not counted')
+  first?.()
+  assert.ok(work.enter('a', megabyte))
+  assert.ok(work.enter('b', 20 * megabyte), 'the only one of its group')
+  assert.equal(work.enter('c', 8 * megabyte), undefined)
+})
+
+test('of large resources of one group two are worked on at once, and all have their turn', async () => {
+  let [underway, most] = [0, 0]
+  const looked = new Set<string>()
+  const observed = 'x'.repeat(3 * megabyte)
+  await using t = await startPlane({
+    providers: [
+      scriptedProvider({
+        async observe({ id, last }) {
+          if (last === undefined || last === null) return observed
+          underway++
+          most = Math.max(most, underway)
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          underway--
+          looked.add(id.key)
+          return observed
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const put = (name: string, open: boolean) =>
+    t.call('PUT', `${group}/providers/Vendor.Scripted/valves/${name}`, { properties: { open } })
+  for (const name of names) await put(name, true)
+  await t.plane.reconciler.idle()
+  await Promise.all(names.map((name) => put(name, false)))
+  for (let round = 0; round < names.length; round++) {
+    await t.plane.reconciler.idle()
+    t.clock.advance(3)
+    t.plane.reconciler.wake()
+  }
+  await t.plane.reconciler.idle()
+  assert.equal(most, 2)
+  assert.equal(looked.size, names.length)
+})
