@@ -9,6 +9,7 @@ import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Clock } from '#kernel/ports.ts'
 import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { inRoom, type Room } from '#kernel/room.ts'
 import type { Caller } from '#plane/caller.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Reader } from '#plane/declare/resource.ts'
@@ -60,6 +61,8 @@ export interface RunDependencies {
   sealOutputs(text: string, idKey: string, run: string): string
   openOutputs(sealed: string, idKey: string, run: string): string | undefined
   readonly awaiting: Awaiting
+  /** Of nested deployments whose templates are elsewhere: each reads megabytes for a body of some characters. */
+  readonly linked: Room
 }
 
 export interface Run {
@@ -364,9 +367,11 @@ class DeploymentRun implements Run {
         const { awaiting } = this.#deps
         let answered: unknown
         try {
-          const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, () =>
-            caller.call({ ...request, ...this.#sender }),
-          )
+          const send = () => caller.call({ ...request, ...this.#sender })
+          const { linked } = this.#deps
+          const owner = this.#model.deployer.id
+          const sent = isLinked(node, body) ? () => inRoom(linked, owner, send) : send
+          const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, sent)
           // Nobody else reads it, and it may be large.
           if (debugLevel !== '') answered = jsonOf(answer.body)
           if (debugLevel.includes('responseContent')) {
@@ -495,6 +500,11 @@ class DeploymentRun implements Run {
     if (ended.error === undefined) await this.#succeed(step, await this.#namedBy(step))
     else this.#steps.fail(step, ended.error, ended.status)
   }
+}
+
+function isLinked({ nested }: PlannedNode, body: unknown): boolean {
+  const properties = nested && isJsonObject(body) ? body['properties'] : undefined
+  return isJsonObject(properties) && properties['templateLink'] !== undefined
 }
 
 /** Why the fallback failed as well. */

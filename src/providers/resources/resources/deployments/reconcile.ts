@@ -4,6 +4,7 @@
  */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
+import { createRoom } from '#kernel/room.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import {
   defineReconciler,
@@ -21,7 +22,10 @@ import { openRun, type Run, type RunDependencies } from '../../domain/deployment
 import { deploymentCanceled } from '../../domain/deployments/show.ts'
 import type { Deployment, Progress } from './model.ts'
 
-export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting'> {
+/** Nested deployments with linked templates that are sent at once, of one principal and of all. */
+const linkedSizes = { perOwnerMax: 2, sumMax: 16, spare: 4 }
+
+export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting' | 'linked'> {
   readonly onSettled: PlaneServices['onSettled']
   /** The plan of a stored run. Throws refusals. */
   expand(id: ResourceId, model: Deployment): Promise<Expanded>
@@ -39,6 +43,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     sealOutputs: (text, idKey, run) => deps.sealOutputs(text, idKey, run),
     openOutputs: (sealed, idKey, run) => deps.openOutputs(sealed, idKey, run),
     awaiting: awaited.awaiting,
+    linked: createRoom(linkedSizes),
   }
 
   const forget = (key: string): void => {
