@@ -13,11 +13,11 @@ import {
   StepFailure,
   type Subject,
 } from '#plane/declare/reconciled.ts'
-import type { Reader } from '#plane/declare/resource.ts'
 import { attempt } from '../../domain/deployments/attempt.ts'
 import { createAwaited } from '../../domain/deployments/awaited.ts'
 import type { Expanded } from '../../domain/deployments/expand.ts'
 import { OpenRuns, waitSecondsOf } from '../../domain/deployments/open-runs.ts'
+import { Parents } from '../../domain/deployments/parents.ts'
 import { openRun, type Run, type RunDependencies } from '../../domain/deployments/run.ts'
 import { deploymentCanceled } from '../../domain/deployments/show.ts'
 import type { Deployment, Progress } from './model.ts'
@@ -34,6 +34,7 @@ export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting' 
 export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
   const runs = new OpenRuns()
   const awaited = createAwaited(deps.onSettled)
+  const parents = new Parents(deps.reader, deps.clock)
   const runParts: RunDependencies = {
     caller: deps.caller,
     listTracked: deps.listTracked,
@@ -77,7 +78,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
       }
       // An ended run is looked at no more, whatever wakes it.
       if (subject.last?.run === model.run && subject.last.phase === 'done') return subject.last
-      if (await isParentCanceled(deps.reader, model)) {
+      if (await parents.isAnyCanceled(model)) {
         forget(id.key)
         const { phase: _, ...last } = subject.last ?? { steps: [] }
         return { ...last, run: model.run, phase: 'failed', isParentCanceled: true }
@@ -99,20 +100,6 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     perform: (subject) => onRun(subject, (run) => run.advance()),
     watchEvents: awaited.watchEvents,
   })
-}
-
-/** A canceled deployment cancels what is nested in it, at every level: none waits for the one above it to be looked at. */
-async function isParentCanceled(reader: Reader, { nesting }: Deployment): Promise<boolean> {
-  for (let at = nesting; at !== undefined; ) {
-    const { id, run } = at.parent
-    const parent = await reader.get(id)
-    // Rows at ids of this type were made by its `toModel`.
-    const model = parent?.model as Deployment | undefined
-    if (model?.run !== run) return false
-    if (model.canceled === true || parent?.state === 'Canceled') return true
-    at = model.nesting
-  }
-  return false
 }
 
 export function nextOf(
