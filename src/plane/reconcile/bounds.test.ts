@@ -69,6 +69,36 @@ test('one resource group does not take all that may be under way', async () => {
   assert.equal(new Set(looked).size, 7)
 })
 
+test('an end waits some seconds for work, and leaves what takes longer', async () => {
+  const open = Promise.withResolvers<void>()
+  let isLooking = false
+  let tooLong: (() => unknown) | undefined
+  const t = await startPlane({
+    timers: {
+      after(milliseconds, callback) {
+        if (milliseconds === 10_000 && isLooking) tooLong = callback
+        return { cancel: () => undefined }
+      },
+    },
+    providers: [
+      scriptedProvider({
+        async observe() {
+          isLooking = true
+          await open.promise
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  await t.call('PUT', valve('slow'), body)
+  await until(() => isLooking)
+  const ended = t[Symbol.asyncDispose]()
+  await until(() => tooLong !== undefined)
+  tooLong?.()
+  await ended
+  open.resolve()
+})
+
 test('silent servers in several groups leave a place, and none at all once they have waited', async () => {
   const open = Promise.withResolvers<void>()
   const looked: string[] = []

@@ -21,6 +21,11 @@ const idleMillisecondsMax = 5000
 const groupShare = 3 / 4
 /** Work that takes longer mostly waits: its place is another's from then on, up to twice as many as work at once. */
 const waitingMilliseconds = 2000
+/**
+ * What takes longer when the process ends is left, as if it had been killed: a deployment may wait for minutes. Another
+ * process goes on with it when its lease has expired, and the next one on SQLite at once.
+ */
+const stopMilliseconds = 10_000
 /** Delay before work of a group that has used its share is considered again. */
 const crowdedMilliseconds = 1000
 
@@ -152,10 +157,17 @@ export function createReconciler(
       closing.abort()
       nap?.cancel()
       // Work that is still being claimed is done as well, or it would stay claimed until its lease expires.
-      while (claiming !== undefined || underway.size > 0) {
-        await claiming
-        await Promise.all(underway.values())
-      }
+      const ended = (async () => {
+        while (claiming !== undefined || underway.size > 0) {
+          await claiming
+          await Promise.all(underway.values())
+        }
+      })()
+      const tooLong = Promise.withResolvers<void>()
+      const wait = timers.after(stopMilliseconds, tooLong.resolve)
+      await Promise.race([ended, tooLong.promise])
+      wait.cancel()
+      if (underway.size > 0) deps.log.warn({ left: underway.size }, 'background work was left')
     },
   }
 }
