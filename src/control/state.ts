@@ -12,6 +12,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { quoted, rowsAfter } from '#stores/catalog.ts'
 import { nextTurn } from '#stores/next-turn.ts'
+import { restoredFeed } from '#stores/restored.ts'
 import {
   type ResourceRow,
   type SqlTx,
@@ -232,7 +233,7 @@ function replaceAll(
     await emptyTables(tx, store.dialect, tables)
     let rows = 0
     const follow = await followAnew(tx)
-    await follow([...options.follows, ...known])
+    await follow([[restoredFeed, 'store'], ...options.follows, ...known])
     const missing = new Set([...tables.map(({ name }) => name), followedTable])
     for (const { table: name, rows: part } of batchesOf(text)) {
       missing.delete(name)

@@ -7,9 +7,11 @@
 import type { Timers } from '#kernel/ports.ts'
 import { forEverybody } from '#stores/awaited.ts'
 import { type Claim, StoreConflict, StoreUnavailable } from '#stores/store.ts'
+import { LostClaim } from '#stores/tries.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import { LargeWork } from './large-work.ts'
 import type { Lease } from './record.ts'
+import { type ReplacedState, watchReplacedState } from './replaced-state.ts'
 import { backOffMilliseconds, groupKey, isHeld, reconcileOnce } from './step.ts'
 
 /** Steps done under one claim before it is given back, so that one resource cannot occupy a worker for ever. */
@@ -55,6 +57,7 @@ export function createReconciler(
   const steps = { done: 0, failed: 0 }
   const large = new LargeWork()
   const closing = new AbortController()
+  const replaced = watchReplacedState(deps)
 
   const claimUntilQuiet = async (): Promise<void> => {
     try {
@@ -92,6 +95,7 @@ export function createReconciler(
     if (free <= 0) return
     const now = deps.clock.now()
     const claims = await deps.store.claimDue(owner, now, deps.limits.leaseSeconds, free)
+    if (claims.length > 0) await replaced.look()
     const crowded: Claim[] = []
     for (const claim of claims) {
       if (isCrowded(claim, { underway, waiting }, max)) {
@@ -105,7 +109,7 @@ export function createReconciler(
         return look()
       })
       const work = handle(deps, lease, timers)
-        .catch((error) => fault(deps, claim, error))
+        .catch((error) => fault(deps, claim, error, replaced))
         .finally(() => {
           wait.cancel()
           waiting.delete(lease)
@@ -209,7 +213,14 @@ async function handleEvent(
 }
 
 /** A fault of ours or of the store in background work: logged and tried again later, never a crash. */
-async function fault(deps: PlaneDependencies, claim: Claim, error: unknown): Promise<void> {
+async function fault(
+  deps: PlaneDependencies,
+  claim: Claim,
+  error: unknown,
+  replaced: ReplacedState,
+): Promise<void> {
+  // Work that was under way while the state was replaced may have remembered the earlier one once more.
+  if (error instanceof LostClaim) replaced.forget()
   // A claim that another worker holds now is that worker's, and a store that is away comes back.
   const isOurs = !(error instanceof StoreConflict || error instanceof StoreUnavailable)
   deps.log[isOurs ? 'error' : 'warn']({ key: claim.key, error }, 'background work failed')

@@ -168,8 +168,6 @@ export function billingProvider(deps: BillingDependencies): Provider {
       ...absentFromBilling(),
     ],
     forget() {
-      ledger.dimensions.forget()
-      ledger.known.forget()
       // The state after the first start may be older than its first account.
       return seed()
     },

@@ -1,9 +1,11 @@
 /**
  * The dictionary of dimensions: what many entries share, stored once, found by content. Dimensions are never
- * changed, so what was read once may be kept for good; only what is committed is kept.
+ * changed, so what was read once is kept until the store is replaced by another state, in which ids may stand for
+ * others. Only what is committed is kept.
  */
 
 import { createHash } from 'node:crypto'
+import { restorationOf } from '#stores/restored.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { number, placeholders, text } from '../cells.ts'
 import { dimensions as dimensionRows } from '../tables.ts'
@@ -20,8 +22,9 @@ const ownCharacters = 256
 
 interface Identified {
   readonly ids: readonly number[]
-  /** Pass it to `remember` after the commit. */
   readonly fresh: ReadonlyMap<string, number>
+  /** The state of the store that the ids are of. */
+  readonly restoration: number
 }
 
 export class Dimensions {
@@ -31,6 +34,8 @@ export class Dimensions {
   readonly #spelled = new Map<string, Dimension>()
   #characters = 0
   #spelledCharacters = 0
+  /** The state of the store that the ids are of. */
+  #restoration: number | undefined
   readonly #keys = new WeakMap<Dimension, Key>()
   readonly #texts = new WeakMap<Dimension, string>()
 
@@ -38,21 +43,29 @@ export class Dimensions {
     this.#sql = sql
   }
 
-  forget(): void {
-    this.#idOf.clear()
-    this.#byId.clear()
-    this.#characters = 0
-    this.#spelled.clear()
-    this.#spelledCharacters = 0
+  /** The state that the store has. Forgets the ids of an earlier one. */
+  async restoration(reads: Pick<Sql, 'all'> = this.#sql): Promise<number> {
+    const found = await restorationOf(reads)
+    if (found !== this.#restoration) {
+      this.#idOf.clear()
+      this.#byId.clear()
+      this.#characters = 0
+      this.#restoration = found
+    }
+    return found
   }
 
-  /** The ids of dimensions, in order; new ones are added. */
+  /** The ids of dimensions, in order; new ones are added. The account is locked, so no other state comes meanwhile. */
   async identify(tx: SqlTx, dimensions: readonly Dimension[]): Promise<Identified> {
+    const restoration = await this.restoration(tx)
     const keys = dimensions.map((dimension) => this.#key(dimension))
+    const known = new Map<string, number>()
     const fresh = new Map<string, number>()
     const wanted = new Map<string, string>()
     for (const { digest, document } of keys) {
-      if (!this.#idOf.has(digest)) wanted.set(digest, document)
+      const id = this.#idOf.get(digest)
+      if (id === undefined) wanted.set(digest, document)
+      else known.set(digest, id)
     }
     const digests = [...wanted.keys()].sort()
     for (let at = 0; at < digests.length; at += askedAtOnce) {
@@ -63,11 +76,11 @@ export class Dimensions {
       await this.#add(tx, missing.slice(at, at + insertedAtOnce), wanted, fresh)
     }
     const ids = keys.map(({ digest }) => {
-      const id = this.#idOf.get(digest) ?? fresh.get(digest)
+      const id = known.get(digest) ?? fresh.get(digest)
       if (id === undefined) throw new Error('a dimension has no id')
       return id
     })
-    return { ids, fresh }
+    return { ids, fresh, restoration }
   }
 
   /** In order of their digests: a concurrent writer of the same ones waits, and then finds them. */
@@ -138,13 +151,15 @@ export class Dimensions {
   }
 
   /** Remembers what a committed transaction added. */
-  remember(fresh: ReadonlyMap<string, number>): void {
+  remember({ fresh, restoration }: Pick<Identified, 'fresh' | 'restoration'>): void {
+    if (restoration !== this.#restoration) return
     if (this.#idOf.size + fresh.size > rememberedMax) this.#idOf.clear()
     for (const [digest, id] of fresh) this.#idOf.set(digest, id)
   }
 
   /** The dimensions of these ids, which come from committed rows. */
   async read(ids: Iterable<number>): Promise<ReadonlyMap<number, Dimension>> {
+    const restoration = await this.restoration()
     const found = new Map<number, Dimension>()
     const missing: number[] = []
     for (const id of new Set(ids)) {
@@ -158,13 +173,15 @@ export class Dimensions {
         `select id, document from billing_dimensions where id in (${placeholders(some.length)})`,
         ...some,
       )
-      for (const row of rows) this.#keep(row, found)
+      for (const row of rows) this.#keep(row, found, restoration)
     }
     return found
   }
 
-  #keep(row: SqlRow, found: Map<number, Dimension>): void {
+  #keep(row: SqlRow, found: Map<number, Dimension>, restoration: number): void {
     const { id, document } = dimensionRows.row(row)
+    found.set(id, document)
+    if (restoration !== this.#restoration) return
     const characters = charactersOf(document)
     this.#characters += characters
     if (this.#characters > charactersMax) {
@@ -172,7 +189,6 @@ export class Dimensions {
       this.#characters = characters
     }
     this.#byId.set(id, document)
-    found.set(id, document)
   }
 }
 

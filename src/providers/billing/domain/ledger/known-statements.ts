@@ -10,13 +10,17 @@ export interface KnownDimension {
 }
 
 /**
- * The content of statements, by their number of entries: the same number means the same content. The number of
- * dimensions bounds it.
+ * The content of statements, by their number of entries: in one state of the store the same number means the same
+ * content. The number of dimensions bounds it.
  */
 export class KnownStatements {
   readonly #known = new Map<
     number,
-    { readonly entries: number; readonly dimensions: readonly KnownDimension[] }
+    {
+      readonly entries: number
+      readonly restoration: number
+      readonly dimensions: readonly KnownDimension[]
+    }
   >()
   /** Selections and orders that earlier queries made. */
   readonly #derived = new WeakMap<
@@ -25,23 +29,23 @@ export class KnownStatements {
   >()
   #size = 0
 
-  get({ id, entries }: Statement): readonly KnownDimension[] | undefined {
+  get({ id, entries }: Statement, restoration: number): readonly KnownDimension[] | undefined {
     const known = this.#known.get(id)
-    return known?.entries === entries ? known.dimensions : undefined
+    if (known?.entries !== entries || known.restoration !== restoration) return undefined
+    return known.dimensions
   }
 
-  put({ id, entries }: Statement, dimensions: readonly KnownDimension[]): void {
+  put(
+    { id, entries }: Statement,
+    restoration: number,
+    dimensions: readonly KnownDimension[],
+  ): void {
     this.#size += dimensions.length
     if (this.#size > rememberedMax) {
       this.#known.clear()
       this.#size = dimensions.length
     }
-    this.#known.set(id, { entries, dimensions })
-  }
-
-  forget(): void {
-    this.#known.clear()
-    this.#size = 0
+    this.#known.set(id, { entries, restoration, dimensions })
   }
 
   /** `make` may depend only on what `spelling` contains. */

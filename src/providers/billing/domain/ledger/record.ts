@@ -131,7 +131,7 @@ export async function record(
     recorded: rows.length,
     present,
     refused,
-    committed: () => dimensions.remember(identified.fresh),
+    committed: () => dimensions.remember(identified),
   }
 }
 

@@ -134,8 +134,11 @@ export async function knownDimensions(
 ): Promise<ReadonlyMap<number, readonly KnownDimension[]> | undefined> {
   const known = new Map<number, readonly KnownDimension[]>()
   let left = deps.limits.dimensionsMax
+  // Before the rows are read: rows of a later state are then asked for again.
+  const restoration = await deps.dimensions.restoration()
   for (const statement of statements) {
-    const found = deps.known.get(statement) ?? (await readKnown(deps, statement))
+    const found =
+      deps.known.get(statement, restoration) ?? (await readKnown(deps, statement, restoration))
     left -= found?.length ?? left + 1
     if (found === undefined || left < 0) return undefined
     known.set(statement.id, found)
@@ -146,6 +149,7 @@ export async function knownDimensions(
 async function readKnown(
   { sql, dimensions, limits, known }: LedgerDependencies,
   statement: Statement,
+  restoration: number,
 ): Promise<readonly KnownDimension[] | undefined> {
   const rows = await sql.all(
     `select dimension_id, entries, ${sumsAsText()} from billing_statement_dimensions where statement_id = ? limit ?`,
@@ -161,7 +165,7 @@ async function readKnown(
     if (dimension === undefined) throw new Error(`the dimension ${id} is not there`)
     return { id, dimension, entries: row.entries, totals: totalsOf(row) }
   })
-  known.put(statement, list)
+  known.put(statement, restoration, list)
   return list
 }
 

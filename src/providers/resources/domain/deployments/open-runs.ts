@@ -69,6 +69,11 @@ export class OpenRuns {
     this.#close(key)
   }
 
+  /** The store has another state, in which they may not be as far. */
+  clear(): void {
+    for (const key of [...this.#sizes.keys(), ...this.#runs.keys()]) this.end(key)
+  }
+
   #close(key: string): void {
     const one = this.#runs.get(key)
     if (one === undefined) return

@@ -99,6 +99,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     },
     perform: (subject) => onRun(subject, (run) => run.advance()),
     watchEvents: awaited.watchEvents,
+    forget: () => runs.clear(),
   })
 }
 

@@ -1,0 +1,32 @@
+/**
+ * Notices, before work begins, that the store was replaced by another state, perhaps by another process: what reconcilers
+ * remember of a resource is then of one that is gone, or that was not as far.
+ */
+
+import { restoredFeed } from '#stores/restored.ts'
+import type { PlaneDependencies } from '../dependencies.ts'
+
+export interface ReplacedState {
+  /** Asked after work was claimed, so that what is remembered is of the state in which it was claimed. */
+  look(): Promise<void>
+  forget(): void
+}
+
+export function watchReplacedState({
+  store,
+  registry,
+}: Pick<PlaneDependencies, 'store' | 'registry'>): ReplacedState {
+  const feed = store.feed(restoredFeed)
+  let seen: number | undefined
+  const forget = (): void => {
+    for (const { reconcile } of registry.types) reconcile?.forget?.()
+  }
+  return {
+    async look() {
+      const position = await feed.position()
+      if (seen !== undefined && position !== seen) forget()
+      seen = position
+    },
+    forget,
+  }
+}
