@@ -9,6 +9,7 @@ import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { contractWords } from '#kernel/vendor.ts'
+import { callOwner } from '#stores/awaited.ts'
 import { useUpTurns } from '../../tests/turns.ts'
 import type { PlaneServices } from './create-plane.ts'
 import { createPlane } from './create-plane.ts'
@@ -16,7 +17,7 @@ import { defineProvider, type ResourceType } from './declare/provider.ts'
 import { defineStored, type StoredMembers } from './declare/stored.ts'
 import type { Guard } from './guard.ts'
 import { realClock, realIds } from './testing/provider-context.ts'
-import { memoryStore, nobody, owner, realTimers } from './testing/start.ts'
+import { group, memoryStore, nobody, owner, realTimers, startPlane } from './testing/start.ts'
 
 interface Note {
   readonly text: string
@@ -437,4 +438,23 @@ test('a body that was tried is not checked again; rights and what is stored are 
   await caller.dryRun([prepared], owner, 'c', { isSentNext: true })
   await caller.call(prepared)
   assert.equal(preparations, 2)
+})
+
+test('what is called from inside asks the store in the name of its principal', async () => {
+  await using inner = await memoryStore()
+  const owners = new Set<string | undefined>()
+  const store = new Proxy(inner, {
+    get(target, name) {
+      if (name === 'get') owners.add(callOwner())
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  await using t = await startPlane({ store, reconcile: false })
+  const { call } = t.plane.services.caller
+  const request = { method: 'PUT', path: group, version: '2021-04-01', body: { location: 'x' } }
+  owners.clear()
+  await call({ ...request, method: 'PUT', principal: owner, correlationId: 'c' })
+  await call({ ...request, method: 'GET', principal: owner, correlationId: 'c' })
+  assert.deepEqual(owners, new Set([owner.id]))
 })

@@ -9,7 +9,6 @@ import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { parentOf } from '#kernel/resource-id.ts'
 import { createRoom, type Leave } from '#kernel/room.ts'
-import { behalfOf } from '#stores/awaited.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
 import type { Action } from './declare/action.ts'
@@ -190,34 +189,24 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     }
   }
 
-  /** In the name of its principal: otherwise what a deployment sends would go before what others wait for. */
-  async function callAs(request: Parameters<Caller['call']>[0]): Promise<CallerOutcome> {
-    const { principal, correlationId, isOneOfMany } = request
-    const rightsAsOf = isOneOfMany === true ? deps.access.asOf?.() : undefined
-    let { route, input } = await ready(request, principal, correlationId)
-    // The bodies are small, and what is stored may be megabytes each: others wait for the transaction that reads it.
-    const isLarge = rightsAsOf !== undefined && deps.store.largeAt(route.id.key) > 0
-    const put = isLarge ? undefined : rightsAsOf && sharedPut(route, input, rightsAsOf)
-    const shared = put && (await together.send(put))
-    // It has waited for others meanwhile.
-    if (put !== undefined && shared === undefined) {
-      ;({ route, input } = await ready(request, principal, correlationId))
-    }
-    const outcome = shared ?? (await verbs.dispatch(route, input))
-    // A copy of the answer makes its body, so only those are copied that say more than their outcome.
-    const answered = route.isOpen === undefined ? outcome : { ...outcome, isOpen: true as const }
-    const isSecret = route.kind === 'action' && route.declaredAction.revealsSecret === true
-    return isSecret ? { ...answered, revealsSecret: true } : answered
-  }
-
   return {
     async call(request) {
-      const behalf = behalfOf(request.principal.id)
-      try {
-        return await behalf.run(() => callAs(request))
-      } finally {
-        behalf.end()
+      const { principal, correlationId, isOneOfMany } = request
+      const rightsAsOf = isOneOfMany === true ? deps.access.asOf?.() : undefined
+      let { route, input } = await ready(request, principal, correlationId)
+      // The bodies are small, and what is stored may be megabytes each: others wait for the transaction that reads it.
+      const isLarge = rightsAsOf !== undefined && deps.store.largeAt(route.id.key) > 0
+      const put = isLarge ? undefined : rightsAsOf && sharedPut(route, input, rightsAsOf)
+      const shared = put && (await together.send(put))
+      // It has waited for others meanwhile.
+      if (put !== undefined && shared === undefined) {
+        ;({ route, input } = await ready(request, principal, correlationId))
       }
+      const outcome = shared ?? (await verbs.dispatch(route, input))
+      // A copy of the answer makes its body, so only those are copied that say more than their outcome.
+      const answered = route.isOpen === undefined ? outcome : { ...outcome, isOpen: true as const }
+      const isSecret = route.kind === 'action' && route.declaredAction.revealsSecret === true
+      return isSecret ? { ...answered, revealsSecret: true } : answered
     },
     async dryRun(requests, principal, correlationId, { signal, isSentNext = false } = {}) {
       const rows = new DryRun(deps.store)

@@ -24,6 +24,7 @@ import {
 } from './access.ts'
 import { attributesOf, describedRow } from './attributes.ts'
 import { bodyAsRecorded, installationPrincipal, type SentBody, systemInitiator } from './audit.ts'
+import { inNameOf } from './behalf-of.ts'
 import { type Caller, createCaller } from './caller.ts'
 import type { Provider } from './declare/provider.ts'
 import type { Reader, Resource } from './declare/resource.ts'
@@ -195,7 +196,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
         deps.clock.now(),
       ),
     caller: {
-      call: (request) => caller.call(request),
+      // Otherwise what a deployment sends would go before what others wait for.
+      call: (request) => inNameOf(request.principal.id, () => caller.call(request)),
       dryRun: (requests, principal, correlationId, options) =>
         caller.dryRun(requests, principal, correlationId, options),
     },

@@ -161,19 +161,30 @@ export function createReconciler(
       closing.abort()
       nap?.cancel()
       // Work that is still being claimed is done as well, or it would stay claimed until its lease expires.
-      const ended = (async () => {
-        while (claiming !== undefined || underway.size > 0) {
-          await claiming
-          await Promise.all(underway.values())
-        }
-      })()
-      const tooLong = Promise.withResolvers<void>()
-      const wait = timers.after(stopMilliseconds, tooLong.resolve)
-      await Promise.race([ended, tooLong.promise])
-      wait.cancel()
+      await unlessTooLong(
+        allEnded(underway, () => claiming),
+        timers,
+      )
       if (underway.size > 0) deps.log.warn({ left: underway.size }, 'background work was left')
     },
   }
+}
+
+async function allEnded(
+  underway: ReadonlyMap<Lease, Promise<void>>,
+  claiming: () => Promise<void> | undefined,
+): Promise<void> {
+  while (claiming() !== undefined || underway.size > 0) {
+    await claiming()
+    await Promise.all(underway.values())
+  }
+}
+
+async function unlessTooLong(ended: Promise<void>, timers: Timers): Promise<void> {
+  const tooLong = Promise.withResolvers<void>()
+  const wait = timers.after(stopMilliseconds, tooLong.resolve)
+  await Promise.race([ended, tooLong.promise])
+  wait.cancel()
 }
 
 interface Running {

@@ -48,7 +48,7 @@ export class Parents {
     if (this.#seen.size >= rememberedMax) this.#seen.clear()
     const answer = this.#read(parent)
     this.#seen.set(key, { at: now, answer })
-    answer.catch(() => this.#seen.delete(key))
+    answer.then(undefined, () => this.#seen.delete(key))
     return answer
   }
 

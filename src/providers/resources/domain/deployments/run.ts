@@ -3,7 +3,6 @@
  * operations they answer with. What it has in memory can be lost: every PUT may be sent again and then changes nothing.
  */
 
-import type { ErrorDetail } from '#kernel/error.ts'
 import { parseExactJson } from '#kernel/exact-json.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -37,6 +36,7 @@ import { nestResourcesMax, shareOfNested } from './nested-share.ts'
 import { assignNestedRun, type Nesting } from './nesting.ts'
 import { assignRepeated, siblingOf } from './on-error.ts'
 import { requireIncremental } from './request.ts'
+import { failedError, withCause } from './run-error.ts'
 import { RunSteps } from './run-steps.ts'
 
 /**
@@ -62,7 +62,7 @@ export interface RunDependencies {
   openOutputs(sealed: string, idKey: string, run: string): string | undefined
   readonly awaiting: Awaiting
   /** Of nested deployments whose templates are elsewhere: each reads megabytes for a body of some characters. */
-  readonly linked: Room
+  readonly fetched: Room
 }
 
 export interface Run {
@@ -368,9 +368,9 @@ class DeploymentRun implements Run {
         let answered: unknown
         try {
           const send = () => caller.call({ ...request, ...this.#sender })
-          const { linked } = this.#deps
+          const { fetched } = this.#deps
           const owner = this.#model.deployer.id
-          const sent = isLinked(node, body) ? () => inRoom(linked, owner, send) : send
+          const sent = isFetched(node, body) ? () => inRoom(fetched, owner, send) : send
           const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, sent)
           // Nobody else reads it, and it may be large.
           if (debugLevel !== '') answered = jsonOf(answer.body)
@@ -502,26 +502,7 @@ class DeploymentRun implements Run {
   }
 }
 
-function isLinked({ nested }: PlannedNode, body: unknown): boolean {
+function isFetched({ nested }: PlannedNode, body: unknown): boolean {
   const properties = nested && isJsonObject(body) ? body['properties'] : undefined
   return isJsonObject(properties) && properties['templateLink'] !== undefined
-}
-
-/** Why the fallback failed as well. */
-function withCause(error: StepError, fallback: StepError | undefined): StepError {
-  if (fallback === undefined) return error
-  const { code, message } = fallback
-  const detail = { code, message, target: 'onErrorDeployment' }
-  return { ...error, details: [...(error.details ?? []), detail] }
-}
-
-function failedError(failed: readonly StepRecord[]): StepError {
-  const details: ErrorDetail[] = failed.map(({ id, error }) => ({
-    code: error?.code ?? 'ResourceDeploymentFailure',
-    message: error?.message ?? 'failed',
-    target: id,
-  }))
-  const first = details[0]
-  const message = `At least one resource deployment operation failed. ${first?.target}: ${first?.message}`
-  return { code: 'DeploymentFailed', message, details }
 }

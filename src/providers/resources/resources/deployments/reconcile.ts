@@ -23,9 +23,9 @@ import { deploymentCanceled } from '../../domain/deployments/show.ts'
 import type { Deployment, Progress } from './model.ts'
 
 /** Nested deployments with linked templates that are sent at once, of one principal and of all. */
-const linkedSizes = { perOwnerMax: 2, sumMax: 16, spare: 4 }
+const fetchedSizes = { perOwnerMax: 2, sumMax: 16, spare: 4 }
 
-export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting' | 'linked'> {
+export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting' | 'fetched'> {
   readonly onSettled: PlaneServices['onSettled']
   /** The plan of a stored run. Throws refusals. */
   expand(id: ResourceId, model: Deployment): Promise<Expanded>
@@ -44,7 +44,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     sealOutputs: (text, idKey, run) => deps.sealOutputs(text, idKey, run),
     openOutputs: (sealed, idKey, run) => deps.openOutputs(sealed, idKey, run),
     awaiting: awaited.awaiting,
-    linked: createRoom(linkedSizes),
+    fetched: createRoom(fetchedSizes),
   }
 
   const forget = (key: string): void => {
