@@ -1474,6 +1474,8 @@ CREATE INDEX identity_principals_by_type ON identity_principals USING btree (typ
 
 CREATE INDEX identity_sessions_by_end ON identity_sessions USING btree (ended_at);
 
+CREATE INDEX identity_sessions_by_grant ON identity_sessions USING btree (grant_id);
+
 CREATE INDEX identity_sessions_by_key ON identity_sessions USING btree (session_key);
 
 CREATE INDEX identity_sessions_by_principal ON identity_sessions USING btree (principal_id, created_at);

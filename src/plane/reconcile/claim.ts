@@ -161,10 +161,8 @@ export function createReconciler(
       closing.abort()
       nap?.cancel()
       // Work that is still being claimed is done as well, or it would stay claimed until its lease expires.
-      await unlessTooLong(
-        allEnded(underway, () => claiming),
-        timers,
-      )
+      const ended = allEnded(underway, () => claiming)
+      await unlessTooLong(ended, timers)
       if (underway.size > 0) deps.log.warn({ left: underway.size }, 'background work was left')
     },
   }
