@@ -49,7 +49,7 @@ export async function reconcileOnce(deps: PlaneDependencies, lease: Lease): Prom
   if (!enter(known)) return giveBack(deps, lease)
   const row = await deps.store.get(key)
   if (known === 0 && !enter(row?.document.length ?? 0)) return giveBack(deps, lease)
-  return reconcileRow(deps, lease, row)
+  return await reconcileRow(deps, lease, row)
 }
 
 async function giveBack(deps: PlaneDependencies, { claim }: Lease): Promise<false> {
