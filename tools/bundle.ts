@@ -278,7 +278,10 @@ export async function bundleInto(target: string): Promise<void> {
     // Node 22 lacks `using` and the class behind it.
     transform: {
       target: 'node22',
-      inject: { AsyncDisposableStack: ['@whatwg-node/disposablestack', 'AsyncDisposableStack'] },
+      inject: {
+        AsyncDisposableStack: ['@whatwg-node/disposablestack', 'AsyncDisposableStack'],
+        DisposableStack: ['@whatwg-node/disposablestack', 'DisposableStack'],
+      },
     },
   })
   await build.write({
