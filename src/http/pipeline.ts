@@ -3,7 +3,7 @@
  * kind of endpoint. A step returns nothing, or a promise of nothing, or throws; only promises are awaited.
  */
 
-import { behalfOf } from '#plane/behalf-of.ts'
+import { inNameOf } from '#plane/behalf-of.ts'
 import { freeTurn } from '#plane/next-turn.ts'
 import type { Edge, EndpointKind, Exchange } from './exchange.ts'
 import { respond } from './respond.ts'
@@ -73,12 +73,7 @@ export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void>
   const next = await walk(exchange, edge, 0)
   const { principal } = exchange
   if (next === undefined || principal === undefined) return
-  const behalf = behalfOf(principal.id)
-  try {
-    await behalf.run(() => walk(exchange, edge, next))
-  } finally {
-    behalf.end()
-  }
+  await inNameOf(principal.id, () => walk(exchange, edge, next))
 }
 
 /**

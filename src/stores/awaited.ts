@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Awaited } from '#kernel/room.ts'
 
 /** What is asked in somebody's name. What goes on after its end is in nobody's. */
-export interface Behalf {
+interface Behalf {
   run<T>(work: () => T): T
   end(): void
 }

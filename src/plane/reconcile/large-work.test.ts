@@ -31,6 +31,9 @@ test('of large resources of one group two are worked on at once, and all have th
           if (last === undefined || last === null) return observed
           underway++
           most = Math.max(most, underway)
+          // What was given back is looked at again while these are under way.
+          t.clock.advance(3)
+          t.plane.reconciler.wake()
           await new Promise((resolve) => setTimeout(resolve, 20))
           underway--
           looked.add(id.key)
