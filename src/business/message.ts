@@ -6,6 +6,7 @@
 import type { RequestFrom } from '#activity/record.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Awaited } from '#kernel/room.ts'
+import type { Bytes } from '#kernel/stored-bytes.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import type { Version } from './entity.ts'
 
@@ -19,7 +20,7 @@ export interface BusinessRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The bytes as sent; `undefined` without a body. */
-  readonly body: Uint8Array | undefined
+  readonly body: Bytes | undefined
   /** A large body, where it was read before its transaction began. */
   readonly json?: Readonly<Record<string, unknown>> | undefined
   readonly principal: Principal

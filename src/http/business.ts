@@ -8,9 +8,12 @@ import type { Version } from '#business/entity.ts'
 import { businessErrors } from '#business/errors.ts'
 import { isBatchPath, isSmallRead } from '#business/odata/address.ts'
 import type { Business } from '#business/service.ts'
+import { UnnamedFile } from '#files/unnamed-file.ts'
 import { refuse } from '#kernel/error.ts'
+import type { Bytes } from '#kernel/stored-bytes.ts'
 import { isUuid } from '#kernel/uuid.ts'
 import { freeTurn } from '#plane/next-turn.ts'
+import type { Outcome } from '#plane/plane.ts'
 import {
   announcesBody,
   authorizeAgain,
@@ -21,7 +24,7 @@ import {
   principalOf,
   requestFrom,
 } from './exchange.ts'
-import { bytesOf, connectionEnded } from './steps/read-body.ts'
+import { bytesOf, connectionEnded, type LargeBodyRules } from './steps/read-body.ts'
 
 /**
  * Path prefixes that clients of hosted installations write before `/api`: the environment, or the tenant and the
@@ -47,44 +50,24 @@ export function businessEndpoints(
       const before = front === '' ? '' : exchange.path.split('/', frontSegments).join('/')
       if (front !== '') checkFront(exchange)
       const path = exchange.path.slice(before.length + beforePath).replace(/^\//, '')
-      const isBatch = isBatchPath(path)
-      const body = await bodyOf(exchange, edge, {
-        isBatch,
-        admitLarge: () => business.admitLarge(principalOf(exchange)),
-      })
-      // Lists and batches may be large and take long to write.
-      const mayBeLarge = counts === 'reads' ? !isSmallRead(path, exchange.search) : isBatch
-      if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
-      await freeTurn(principalOf(exchange).id)
-      exchange.deadline = new AbortController()
-      const answer = await business.handle({
-        signal: exchange.deadline.signal,
-        awaited: awaitedBy(exchange, exchange.deadline.signal),
-        method: exchange.method,
-        version,
-        path,
-        search: exchange.search,
-        headers: headersOf(exchange),
-        body,
-        principal: principalOf(exchange),
-        rightsRefresh: exchange.rightsRefresh,
-        correlationId: exchange.correlationId,
-        publicUrl: edge.publicUrlOf(exchange.request) + before,
-        admit(counts) {
-          const { id } = principalOf(exchange)
-          const refusal = edge.throttle.takeMany(id, counts, edge.clock.now())
-          if (refusal !== undefined) throw refusal
-        },
-        async authorizeAgain() {
-          await authorizeAgain(exchange, edge)
-          return principalOf(exchange)
-        },
-        // Reads leave no record.
-        ...(counts === 'reads' ? {} : { from: requestFrom(exchange, edge) }),
-      })
-      const { status, headers, body: text, bytes } = answer
-      const made = bytes === undefined ? text : Readable.from([bytes])
-      return { status, headers, ...(made === undefined ? {} : { body: made }) }
+      let file: Promise<UnnamedFile> | undefined
+      try {
+        const body = await bodyOf(exchange, edge, {
+          isBatch: isBatchPath(path),
+          admit: () => business.admitLarge(principalOf(exchange)),
+          file() {
+            file = UnnamedFile.create(edge.temporaryFolder)
+            return file
+          },
+        })
+        return await answerOf(exchange, edge, { business, version, before, path, body })
+      } finally {
+        // Whoever waited for it knows why it was not made.
+        await file?.then(
+          (made) => made[Symbol.asyncDispose](),
+          () => undefined,
+        )
+      }
     },
   })
   const other = endpoint('writes')
@@ -97,6 +80,56 @@ export function businessEndpoints(
     ]),
     other,
   }
+}
+
+interface BusinessTarget {
+  readonly business: Business
+  readonly version: Version
+  /** What the client wrote before `/api`. */
+  readonly before: string
+  readonly path: string
+  readonly body: Bytes | undefined
+}
+
+async function answerOf(
+  exchange: Exchange,
+  edge: Edge,
+  { business, version, before, path, body }: BusinessTarget,
+): Promise<Outcome> {
+  const { counts } = exchange
+  // Lists and batches may be large and take long to write.
+  const mayBeLarge = counts === 'reads' ? !isSmallRead(path, exchange.search) : isBatchPath(path)
+  if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
+  await freeTurn(principalOf(exchange).id)
+  exchange.deadline = new AbortController()
+  const answer = await business.handle({
+    signal: exchange.deadline.signal,
+    awaited: awaitedBy(exchange, exchange.deadline.signal),
+    method: exchange.method,
+    version,
+    path,
+    search: exchange.search,
+    headers: headersOf(exchange),
+    body,
+    principal: principalOf(exchange),
+    rightsRefresh: exchange.rightsRefresh,
+    correlationId: exchange.correlationId,
+    publicUrl: edge.publicUrlOf(exchange.request) + before,
+    admit(counts) {
+      const { id } = principalOf(exchange)
+      const refusal = edge.throttle.takeMany(id, counts, edge.clock.now())
+      if (refusal !== undefined) throw refusal
+    },
+    async authorizeAgain() {
+      await authorizeAgain(exchange, edge)
+      return principalOf(exchange)
+    },
+    // Reads leave no record.
+    ...(counts === 'reads' ? {} : { from: requestFrom(exchange, edge) }),
+  })
+  const { status, headers, body: text, bytes } = answer
+  const made = bytes === undefined ? text : Readable.from([bytes])
+  return { status, headers, ...(made === undefined ? {} : { body: made }) }
 }
 
 /** Listens for the end of the connection only where somebody has to wait. */
@@ -152,8 +185,8 @@ function headersOf({ request }: Exchange): Readonly<Record<string, string | unde
 async function bodyOf(
   exchange: Exchange,
   edge: Edge,
-  { isBatch, admitLarge }: { readonly isBatch: boolean; admitLarge(): Promise<void> },
-): Promise<Uint8Array | undefined> {
+  { isBatch, ...large }: { readonly isBatch: boolean } & Omit<LargeBodyRules, 'limit'>,
+): Promise<Bytes | undefined> {
   const { request } = exchange
   const limit = edge.limits.businessBodyBytesMax
   if (exchange.counts === 'reads' || !announcesBody(request)) return undefined
@@ -171,6 +204,6 @@ async function bodyOf(
   if (Number(request.headers['content-length'] ?? 0) > limit) {
     throw refuse.RequestEntityTooLarge({ limit })
   }
-  const bytes = await bytesOf(exchange, edge, { limit, admitLarge })
+  const bytes = await bytesOf(exchange, edge, { large: { ...large, limit } })
   return bytes.length === 0 ? undefined : bytes
 }

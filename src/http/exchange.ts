@@ -124,6 +124,8 @@ export interface EdgeDependencies {
   /** A log line per request. `off` saves making it. */
   readonly logRequests: 'off' | 'debug' | 'info'
   readonly limits: Limits
+  /** For bodies that are too large for memory; the system's own by default. */
+  readonly temporaryFolder?: string
   readonly words: VendorWords
   /** First part of `x-ms-routing-request-id`. */
   readonly region: string

@@ -1,10 +1,14 @@
 /** Few large bodies are received at once. Whoever announces one and sends nothing has no place. */
 
 import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
+import { readBytes } from '#kernel/stored-bytes.ts'
 import { owner } from '#plane/testing/start.ts'
 import { until } from '../../tests/until.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
@@ -71,4 +75,79 @@ test('a body that nobody reads and that does not end is cut after a time', async
   const sending = setInterval(() => socket.write('x'), 20)
   await new Promise((resolve) => socket.once('close', resolve))
   clearInterval(sending)
+})
+
+/** Files of bodies that this process holds open. */
+function openBodies(): number {
+  const links = readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      // It was closed in between, as the one that lists the folder was.
+      return ''
+    }
+  })
+  return links.filter((link) => /armature-[0-9a-f-]{36} \(deleted\)$/.test(link)).length
+}
+
+const hashing: Business = {
+  async handle({ body = new Uint8Array() }) {
+    assert.equal(openBodies(), body instanceof Uint8Array ? 0 : 1)
+    const hash = createHash('sha256').update(readBytes(body)).digest('hex')
+    return { status: 200, headers: {}, body: hash }
+  },
+  admitLarge: async () => {},
+}
+
+test('a large body is in a file while it is used, whole, however it comes', async () => {
+  await using edge = await startEdge({ limits, options: { business: hashing } })
+  for (const length of [99_999, 100_000, 100_001, 500_000, 1_000_000]) {
+    for (const size of [1_000, 70_001, 1_000_000]) {
+      const bytes = randomBytes(length)
+      const sent = request(`${edge.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer owner', 'content-type': 'application/json' },
+      })
+      const answer = new Promise<string>((resolve, reject) => {
+        sent.on('error', reject)
+        sent.on('response', (response) => {
+          response.setEncoding('utf8').on('data', resolve)
+        })
+      })
+      for (let at = 0; at < length; at += size) sent.write(bytes.subarray(at, at + size))
+      sent.end()
+      assert.equal(await answer, createHash('sha256').update(bytes).digest('hex'))
+    }
+  }
+  await until(() => openBodies() === 0)
+})
+
+test('the file of a body that is cut off or too long is closed', async () => {
+  await using edge = await startEdge({ limits, options: { business: hashing } })
+  const cut = announce(edge, 'owner')
+  cut.write(`"${'x'.repeat(200_000)}`)
+  await until(() => openBodies() === 1)
+  cut.destroy()
+  await until(() => openBodies() === 0)
+  const headers = { 'content-type': 'application/json' }
+  const tooLong = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new Uint8Array(200_000))
+    },
+  })
+  const init = { method: 'POST', headers, body: tooLong, duplex: 'half' } as const
+  assert.equal((await edge.fetch(path, init)).status, 413)
+  await until(() => openBodies() === 0)
+})
+
+test('where the disk takes no file, a large body is refused and others are not', async () => {
+  const options = { business: hashing, temporaryFolder: '/nowhere' }
+  await using edge = await startEdge({ limits, options })
+  const headers = { 'content-type': 'application/json' }
+  const statusOf = async (length: number): Promise<number> => {
+    const body = 'x'.repeat(length)
+    return (await edge.fetch(path, { method: 'POST', headers, body })).status
+  }
+  assert.equal(await statusOf(500_000), 503)
+  assert.equal(await statusOf(50_000), 200)
 })

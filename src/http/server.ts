@@ -215,7 +215,7 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
   }
 }
 
-/** Bodies above `bodyBytesMax` at once; each may take `businessBodyBytesMax` of memory. */
+/** Bodies above `bodyBytesMax` at once; each may take `businessBodyBytesMax` of the disk. */
 const largeBodiesAtOnceMax = 2
 
 /** Characters of large resources of one principal at once; each takes some times as many bytes. */

@@ -98,6 +98,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
   })
   const pages = consolePages(words)
   return createHttpServer({
+    temporaryFolder: home.temporaryFolder,
     business: businessOf(base, served),
     plane,
     authenticate: (header) => identity.authenticator.authenticate(header),

@@ -4,6 +4,7 @@
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import { type Bytes, readBytes } from '#kernel/stored-bytes.ts'
 import { nextTurn } from '#stores/next-turn.ts'
 import { refuse } from '../errors.ts'
 import type { BusinessAnswer } from '../message.ts'
@@ -21,7 +22,7 @@ export interface BatchPart {
   readonly url: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array | undefined
+  readonly body: Bytes | undefined
   /** A large body that was read. */
   readonly json?: Readonly<Record<string, unknown>> | undefined
 }
@@ -61,7 +62,7 @@ function checkParts(parts: readonly BatchPart[]): readonly BatchPart[] {
   return parts
 }
 
-export async function readJsonBatch(body: Uint8Array): Promise<readonly BatchPart[]> {
+export async function readJsonBatch(body: Bytes): Promise<readonly BatchPart[]> {
   const batch = await readAnyJson(body)
   const requests = isJsonObject(batch) ? batch['requests'] : undefined
   const list =
@@ -109,7 +110,7 @@ function jsonPart(value: unknown, at: number): BatchPart {
   }
 }
 
-function bytesOf(body: unknown): Uint8Array {
+function bytesOf(body: unknown): Bytes {
   if (body instanceof JsonChunk) return body.bytes
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
 }
@@ -142,10 +143,9 @@ export function boundaryOf(contentType: string): string {
 }
 
 export async function readMultipartBatch(
-  given: Uint8Array,
+  body: Bytes,
   boundary: string,
 ): Promise<readonly BatchPart[]> {
-  const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const parts: BatchPart[] = []
   for (const [at, one] of (await splitParts(body, boundary)).entries()) {
     const { headers, rest } = readHead(one)
@@ -167,12 +167,12 @@ export async function readMultipartBatch(
 }
 
 /** The parts between the boundaries, without the line breaks around them. */
-async function splitParts(bytes: Buffer, boundary: string): Promise<readonly Buffer[]> {
+async function splitParts(bytes: Bytes, boundary: string): Promise<readonly Bytes[]> {
   const mark = Buffer.from(`\n--${boundary}`)
-  const parts: Buffer[] = []
+  const parts: Bytes[] = []
   for (let here = await findMark(bytes, mark, 0); ; ) {
     if (here === undefined) throw badBatch(`the closing boundary '--${boundary}--' is missing`)
-    if (bytes.toString('latin1', here.to, here.to + 2) === '--') return parts
+    if (bufferOf(bytes, here.to, here.to + 2).toString('latin1') === '--') return parts
     if (parts.length >= odataLimits.batchRequestsMax) {
       throw badBatch(`it holds more than ${odataLimits.batchRequestsMax} requests`)
     }
@@ -191,31 +191,32 @@ interface Mark {
 const searchedAtOnce = 512 * 1024
 
 /** The next boundary. It begins a line; the first line has no line break before it. */
-async function findMark(bytes: Buffer, mark: Buffer, after: number): Promise<Mark | undefined> {
-  const isFirst = after === 0 && bytes.subarray(0, mark.length - 1).equals(mark.subarray(1))
+async function findMark(bytes: Bytes, mark: Buffer, after: number): Promise<Mark | undefined> {
+  const isFirst = after === 0 && bufferOf(bytes, 0, mark.length - 1).equals(mark.subarray(1))
   if (isFirst) return { from: 0, to: mark.length - 1 }
   for (let at = after; at < bytes.length; at += searchedAtOnce) {
     await nextTurn()
-    const found = bytes.subarray(at, at + searchedAtOnce + mark.length - 1).indexOf(mark)
+    const found = bufferOf(bytes, at, at + searchedAtOnce + mark.length - 1).indexOf(mark)
     if (found >= 0) return { from: at + found, to: at + found + mark.length }
   }
   return undefined
 }
 
 /** Without the end of the line before it, which may contain only blanks, and of its own last line. */
-function withinLines(part: Buffer): Buffer {
+function withinLines(part: Bytes): Bytes {
   const { line, end } = lineAt(part, 0)
   const from = end > line.length && /^[ \t]*$/.test(line) ? end : 0
-  return part.subarray(from, part.at(-1) === carriageReturn ? -1 : undefined)
+  const last = readBytes(part, part.length - 1)[0]
+  return part.subarray(from, last === carriageReturn ? part.length - 1 : part.length)
 }
 
-function readHead(bytes: Buffer): { headers: Record<string, string>; rest: Buffer } {
+function readHead(bytes: Bytes): { headers: Record<string, string>; rest: Bytes } {
   const headers: Record<string, string> = {}
   let from = 0
   for (let count = 0; ; count++) {
     const { line, end } = lineAt(bytes, from)
     from = end
-    if (line === '') return { headers, rest: bytes.subarray(from) }
+    if (line === '') return { headers, rest: bytes.subarray(from, bytes.length) }
     const colon = line.indexOf(':')
     const fits = colon > 0 && line.length <= odataLimits.batchLineLengthMax
     if (!fits || count >= odataLimits.batchHeadersMax) {
@@ -227,19 +228,24 @@ function readHead(bytes: Buffer): { headers: Record<string, string>; rest: Buffe
 
 const [lineFeed, carriageReturn, blank] = [0x0a, 0x0d, 0x20]
 
-/** Lines end with LF, with or without CR before it. Of a line that is too long, more than may be. */
-function lineAt(bytes: Buffer, from: number): { readonly line: string; readonly end: number } {
-  const found = bytes.indexOf(lineFeed, from)
-  const to = found < 0 ? bytes.length : found
-  const isPair = found > from && bytes[found - 1] === carriageReturn
-  const most = from + 4 * odataLimits.batchLineLengthMax + 4
-  const line = bytes.toString('utf8', from, Math.min(isPair ? to - 1 : to, most))
-  return { line, end: found < 0 ? to : to + 1 }
+/** Lines end with LF, with or without CR before it. Of a line that is too long, its beginning, which is more than may be. */
+function lineAt(bytes: Bytes, from: number): { readonly line: string; readonly end: number } {
+  const read = bufferOf(bytes, from, from + 4 * odataLimits.batchLineLengthMax + 4)
+  const found = read.indexOf(lineFeed)
+  const to = found < 0 ? read.length : found
+  const isPair = found > 0 && read[found - 1] === carriageReturn
+  const line = read.toString('utf8', 0, isPair ? to - 1 : to)
+  return { line, end: from + (found < 0 ? to : to + 1) }
+}
+
+function bufferOf(bytes: Bytes, from: number, to: number): Buffer {
+  const { buffer, byteOffset, length } = readBytes(bytes, from, to)
+  return Buffer.from(buffer, byteOffset, length)
 }
 
 function httpPart(
   outer: Readonly<Record<string, string>>,
-  bytes: Buffer,
+  bytes: Bytes,
   group: string | undefined,
 ): BatchPart {
   if (!/^application\/http/i.test(outer['content-type'] ?? '')) {
@@ -252,7 +258,7 @@ function httpPart(
   if (url === '' || !isHttp || more.length > 0 || line.length > odataLimits.batchLineLengthMax) {
     throw badBatch(`'${line.slice(0, 60)}' is no request line`)
   }
-  const { headers, rest } = readHead(bytes.subarray(first.end))
+  const { headers, rest } = readHead(bytes.subarray(first.end, bytes.length))
   const body = withoutBlanks(rest)
   return {
     id: outer['content-id'] ?? headers['content-id'] ?? '',
@@ -268,15 +274,13 @@ function httpPart(
 /** Blanks that are left out at either end; a body may have more. */
 const blanksMax = 4096
 
-function withoutBlanks(bytes: Buffer): Buffer {
-  const isBlank = (at: number): boolean => (bytes[at] ?? 0) <= blank
-  let from = 0
-  const last = Math.min(bytes.length, blanksMax)
-  while (from < last && isBlank(from)) from++
-  let to = bytes.length
-  const first = Math.max(from, to - blanksMax)
-  while (to > first && isBlank(to - 1)) to--
-  return bytes.subarray(from, to)
+function withoutBlanks(bytes: Bytes): Bytes {
+  const isBlank = (code: number): boolean => code <= blank
+  const first = readBytes(bytes, 0, blanksMax).findIndex((code) => !isBlank(code))
+  const from = first < 0 ? Math.min(bytes.length, blanksMax) : first
+  const behind = Math.max(from, bytes.length - blanksMax)
+  const last = readBytes(bytes, behind).findLastIndex((code) => !isBlank(code))
+  return bytes.subarray(from, behind + last + 1)
 }
 
 /** `answers` in order. Those of one group are in a part of their own; a refused group is one answer. */

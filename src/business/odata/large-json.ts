@@ -1,10 +1,12 @@
 /**
  * Reads a large JSON object in steps: its long lists and objects stay bytes, and are parsed element by element when
- * they are used. So a body of any size takes little more memory than its bytes, and no step of it takes long.
+ * they are used. So a body of any size takes little more memory than its bytes, or next to none where they are in a file, and
+ * no step of it takes long.
  */
 
 import { isUtf8 } from 'node:buffer'
 import { closingQuote } from '#kernel/json-size.ts'
+import { type Bytes, readBytes } from '#kernel/stored-bytes.ts'
 import { nextTurn } from '#stores/next-turn.ts'
 import type { BusinessRequest } from '../message.ts'
 import { odataLimits } from './limits.ts'
@@ -34,16 +36,16 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 /** The bytes of a list or of an object that is not parsed yet. */
 export class JsonChunk {
-  readonly bytes: Buffer
+  readonly bytes: Bytes
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Bytes) {
     this.bytes = bytes
   }
 
   /** Undefined: it is no list. Of a list with more than `most` elements, one more than that. */
   async elements(most: number): Promise<JsonList | undefined> {
     const { bytes } = this
-    if (bytes[0] !== openList) return undefined
+    if (readBytes(bytes, 0, 1)[0] !== openList) return undefined
     const ends: number[] = []
     const steps = walk(bytes, ({ at, code, depth }) => {
       if (depth === 1 && (code === comma || code === closeList)) ends.push(at)
@@ -57,11 +59,11 @@ export class JsonChunk {
 
 /** The elements of a list, each parsed when it is its turn. */
 export class JsonList implements Iterable<unknown> {
-  readonly #bytes: Buffer
+  readonly #bytes: Bytes
   /** The place behind each element. */
   readonly #ends: readonly number[]
 
-  constructor(bytes: Buffer, ends: readonly number[]) {
+  constructor(bytes: Bytes, ends: readonly number[]) {
     this.#bytes = bytes
     this.#ends = ends
   }
@@ -74,7 +76,7 @@ export class JsonList implements Iterable<unknown> {
     for (const text of this.texts()) yield parseJson(text)
   }
 
-  *texts(): Iterable<Buffer> {
+  *texts(): Iterable<Bytes> {
     let from = 1
     for (const end of this.#ends) {
       yield this.#bytes.subarray(from, end)
@@ -128,7 +130,7 @@ async function listOf(piece: JsonChunk, room: ListRoom): Promise<JsonList | Json
 }
 
 /** JSON of any size; long lists and objects in a large object are `JsonChunk`s. */
-export async function readAnyJson(bytes: Uint8Array): Promise<unknown> {
+export async function readAnyJson(bytes: Bytes): Promise<unknown> {
   return isLargeJson(bytes) ? await readLargeObject(bytes) : parseJson(bytes)
 }
 
@@ -139,9 +141,8 @@ interface Cut {
   readonly to: number
 }
 
-async function readLargeObject(given: Uint8Array): Promise<JsonObject> {
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
-  if (!isUtf8(bytes)) throw notJson()
+async function readLargeObject(bytes: Bytes): Promise<JsonObject> {
+  if (!(await isText(bytes))) throw notJson()
   const cuts: Cut[] = []
   let name: Cut['name'] = [0, 0]
   let from = 0
@@ -161,23 +162,50 @@ async function readLargeObject(given: Uint8Array): Promise<JsonObject> {
   return withCuts(bytes, cuts)
 }
 
-function withCuts(bytes: Buffer, cuts: readonly Cut[]): JsonObject {
-  const rest: Buffer[] = []
+/** Whether the bytes are UTF-8. */
+async function isText(bytes: Bytes): Promise<boolean> {
+  const space = spaceFor(bytes, bytesAtOnce)
+  for (let from = 0; from < bytes.length; ) {
+    await nextTurn()
+    const read = readBytes(bytes, from, from + bytesAtOnce, space)
+    const isLast = from + read.length === bytes.length
+    const length = isLast ? read.length : wholeCharacters(read)
+    if (length === 0 || !isUtf8(read.subarray(0, length))) return false
+    from += length
+  }
+  return true
+}
+
+/** Without the last character, which may go on behind the bytes; 0 where there is no such place in UTF-8. */
+function wholeCharacters(bytes: Uint8Array): number {
+  const first = Math.max(0, bytes.length - 4)
+  for (let at = bytes.length - 1; at >= first; at--) {
+    if (((bytes[at] ?? 0) & 0xc0) !== 0x80) return at
+  }
+  return 0
+}
+
+/** Where bytes of a file are read to, again and again. */
+function spaceFor(bytes: Bytes, length: number): Uint8Array | undefined {
+  return bytes instanceof Uint8Array ? undefined : Buffer.allocUnsafeSlow(length)
+}
+
+function withCuts(bytes: Bytes, cuts: readonly Cut[]): JsonObject {
+  const rest: Bytes[] = []
   let behind = 0
   for (const { from, to } of cuts) {
     rest.push(bytes.subarray(behind, from), Buffer.from('null'))
     behind = to
   }
-  rest.push(bytes.subarray(behind))
-  // One byte too many is refused like all of them, and is not copied.
-  const length = rest.reduce((sum, one) => sum + one.length, 0)
-  const object = parseJson(Buffer.concat(rest, Math.min(length, jsonBytesMax + 1)))
+  rest.push(bytes.subarray(behind, bytes.length))
+  if (rest.reduce((sum, { length }) => sum + length, 0) > jsonBytesMax) throw tooLong()
+  const object = parseJson(Buffer.concat(rest.map((one) => readBytes(one))))
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw unreadable('a JSON object was expected')
   }
   const entries = new Map<string, unknown>(Object.entries(object))
   for (const { name, from, to } of cuts) {
-    const key = String(JSON.parse(bytes.toString('utf8', ...name)))
+    const key = String(JSON.parse(Buffer.from(readBytes(bytes, ...name)).toString()))
     // Of duplicate names the last one counts.
     if (entries.get(key) === null) entries.set(key, new JsonChunk(bytes.subarray(from, to)))
   }
@@ -193,24 +221,30 @@ interface Sign {
 }
 
 /** Visits the signs of the first two levels until `visit` says no. Yields where the work may pause. */
-function* walk(bytes: Buffer, visit: (sign: Sign) => boolean): Generator<void> {
+function* walk(bytes: Bytes, visit: (sign: Sign) => boolean): Generator<void> {
   let depth = 0
-  let pauseAt = bytesAtOnce
-  for (let at = 0; at < bytes.length; at++) {
-    if (at >= pauseAt) {
-      pauseAt = at + bytesAtOnce
-      yield
+  // A string that begins in the step ends in what is read with it, or is too long.
+  const readAtOnce = bytesAtOnce + jsonBytesMax
+  const space = spaceFor(bytes, readAtOnce)
+  for (let from = 0, at = 0; from < bytes.length; ) {
+    const read = readBytes(bytes, from, from + readAtOnce, space)
+    const stepEnd = Math.min(bytesAtOnce, read.length)
+    for (; at < stepEnd; at++) {
+      const start = at
+      const code = read[at] ?? 0
+      if (code === quote) {
+        const limit = Math.min(read.length, at + jsonBytesMax)
+        at = closingQuote(read, at, limit)
+        if (at < 0) throw from + limit === bytes.length ? notJson() : tooLong()
+      } else if (code === openList || code === openObject) depth++
+      else if (code !== comma && !isClosing(code)) continue
+      const sign = { at: from + start, end: from + at + 1, code, depth }
+      if (depth <= 2 && !visit(sign)) return
+      if (isClosing(code)) depth--
     }
-    const start = at
-    const code = bytes[at] ?? 0
-    if (code === quote) {
-      const limit = Math.min(bytes.length, at + jsonBytesMax)
-      at = closingQuote(bytes, at, limit)
-      if (at < 0) throw limit === bytes.length ? notJson() : tooLong()
-    } else if (code === openList || code === openObject) depth++
-    else if (code !== comma && !isClosing(code)) continue
-    if (depth <= 2 && !visit({ at: start, end: at + 1, code, depth })) return
-    if (isClosing(code)) depth--
+    from += at
+    at = 0
+    if (from < bytes.length) yield
   }
 }
 

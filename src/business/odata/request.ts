@@ -7,6 +7,7 @@ import { refuse as commonRefuse } from '#kernel/error.ts'
 import type { Literal } from '#kernel/filter/nodes.ts'
 import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { defaultLimits } from '#kernel/limits.ts'
+import { type Bytes, readBytes } from '#kernel/stored-bytes.ts'
 import { isUuid } from '#kernel/uuid.ts'
 import { leadsToList } from '../compile/paths.ts'
 import {
@@ -446,12 +447,13 @@ const parsedAtOnceMax = 64 * 1024
 /** The bytes that are parsed together: an element, or an object without its long lists and objects. */
 export const jsonBytesMax = 512 * 1024
 
-export function isLargeJson(body: Uint8Array): boolean {
+export function isLargeJson(body: Bytes): boolean {
   return body.length > parsedAtOnceMax
 }
 
-export function parseJson(body: Uint8Array): unknown {
-  if (body.length > jsonBytesMax) throw tooLong()
+export function parseJson(bytes: Bytes): unknown {
+  if (bytes.length > jsonBytesMax) throw tooLong()
+  const body = readBytes(bytes)
   const text = decodedText(body)
   const limits = jsonSizeLimitsOf(defaultLimits)
   const { depthMax, membersMax, propertiesMax } = limits

@@ -4,6 +4,7 @@
  * stopping each other. A request by itself takes its locks in that order anyway.
  */
 
+import { type Bytes, readBytes } from '#kernel/stored-bytes.ts'
 import { allRows } from '#query/rows.ts'
 import { selecting, type Table } from '#query/table.ts'
 import type { SqlTx } from '#stores/store.ts'
@@ -14,7 +15,7 @@ import type { Identified } from './lookups.ts'
 interface BatchedWrite {
   readonly method: string
   readonly url: string
-  readonly body: Uint8Array | undefined
+  readonly body: Bytes | undefined
 }
 
 const guid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
@@ -79,7 +80,9 @@ function idsIn(writes: readonly BatchedWrite[]): readonly string[] {
   for (const { method, url, body } of writes) {
     if (method === 'GET') continue
     const text =
-      body === undefined || body.length > bodyBytesMax ? '' : new TextDecoder().decode(body)
+      body === undefined || body.length > bodyBytesMax
+        ? ''
+        : new TextDecoder().decode(readBytes(body))
     for (const [id] of `${url} ${text}`.matchAll(guid)) ids.add(id.toLowerCase())
   }
   return [...ids].slice(0, idsMax)

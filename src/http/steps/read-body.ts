@@ -5,9 +5,11 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import type { UnnamedFile } from '#files/unnamed-file.ts'
 import { refuse } from '#kernel/error.ts'
 import { type JsonSizeLimits, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { ReceivedBytes } from '#kernel/received-bytes.ts'
+import { type Bytes, readBytes } from '#kernel/stored-bytes.ts'
 import { freeTurn } from '#plane/next-turn.ts'
 import { edgeErrors } from '../edge-errors.ts'
 import {
@@ -50,8 +52,10 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
       if (exchange.bodyRule === 'required') throw missing()
       return
     }
+    const { buffer, byteOffset, length } = readBytes(bytes)
+    const text = Buffer.from(buffer, byteOffset, length)
     const pause = () => freeTurn(exchange.principal?.id)
-    exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax, pause)
+    exchange.body = await parseJsonWithPauses(text, size, exchange.bodySyntax, pause)
   } finally {
     // The parsed value does not refer to the bytes, so the buffer can be reused.
     if (into !== undefined && edge.spareBodies.length < spareBodiesMax) edge.spareBodies.push(into)
@@ -98,44 +102,52 @@ function printable(header: string): string {
   return header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')
 }
 
-interface BodyOptions {
+export interface LargeBodyRules {
   /** The most bytes of a body. */
-  readonly limit?: number
+  readonly limit: number
+  /** Throws the refusal of a caller who may send no body above `bodyBytesMax`. */
+  admit(): Promise<void>
+  /** Makes the file for a body above `bodyBytesMax`. Its maker closes it, also where the body is refused. */
+  file(): Promise<UnnamedFile>
+}
+
+interface BodyOptions {
   /** A buffer for bodies up to `bodyBytesMax`. */
   readonly bufferWanted?: () => Buffer | undefined
-  /** Throws the refusal of a caller who may send no body above `bodyBytesMax`. */
-  readonly admitLarge?: () => Promise<void>
+  /** Left out where larger ones are refused. */
+  readonly large?: LargeBodyRules
 }
 
 /**
- * The bytes of the body, once there is room for them. Of bodies above `bodyBytesMax` few are read at once, each into one
- * buffer: whoever sends one has sent that much of it before, and waits for a place then.
+ * The bytes of the body, once there is room for them. Of bodies above `bodyBytesMax` few are read at once, each into a
+ * file: whoever sends one has sent that much of it before, and waits for a place then.
  */
 export async function bytesOf(
   exchange: Exchange,
   edge: Edge,
-  { limit = edge.limits.bodyBytesMax, bufferWanted, admitLarge }: BodyOptions = {},
-): Promise<Buffer> {
+  { bufferWanted, large }: BodyOptions = {},
+): Promise<Bytes> {
   const { request, response } = exchange
-  const usual = Math.min(limit, edge.limits.bodyBytesMax)
+  const usual = Math.min(large?.limit ?? Number.POSITIVE_INFINITY, edge.limits.bodyBytesMax)
   const announced = Number(request.headers['content-length'] ?? 0)
   const isHere = request.complete && announced > 0 && announced <= smallBodyBytes
-  if (announced > usual) await admitLarge?.()
+  if (announced > usual) await large?.admit()
   if (!(await enterBodyRoom(exchange, edge))) throw connectionEnded()
   // The client is told to continue only now (`Expect: 100-continue`), so a refusal costs no upload.
   if (request.headers.expect !== undefined) response.writeContinue()
   let unfollow: () => unknown = () => {}
   try {
-    const bytes = await readBytes(request, {
-      limit,
+    const bytes = await receive(request, {
+      limit: large?.limit ?? usual,
       usual,
       into: bufferWanted?.(),
-      async grow(large) {
-        if (announced <= usual) await admitLarge?.()
+      async fileFor(body) {
+        // There is no larger limit.
+        if (large === undefined) throw refuse.RequestEntityTooLarge({ limit: usual })
+        if (announced <= usual) await large.admit()
         if (!(await enterBodyRoom(exchange, edge, true))) throw connectionEnded()
-        unfollow = edge.largeBodies.follow(large)
-        // The pages of a buffer take memory when they are written, so a smaller body takes no more than its bytes.
-        return Buffer.allocUnsafeSlow(announced === 0 ? limit : announced)
+        unfollow = edge.largeBodies.follow(body)
+        return await large.file()
       },
     })
     // A body may take a minute, in which its caller may have been disabled, or may have lost the right. One that was here when
@@ -152,22 +164,23 @@ export function connectionEnded(): Error {
   return refuse.BadRequest({ reason: 'the connection ended before the answer' })
 }
 
-interface Reading {
+interface Receiving {
   readonly limit: number
-  /** A longer body goes into the buffer of `grow`. */
+  /** A longer body goes into a file. */
   readonly usual: number
   readonly into: Buffer | undefined
-  grow(body: Parameters<LargeBodies['follow']>[0]): Promise<Buffer>
+  fileFor(body: Parameters<LargeBodies['follow']>[0]): Promise<UnnamedFile>
 }
 
 /** All bytes of the body. They are counted while they arrive, since chunked bodies announce no length. */
-function readBytes(
+function receive(
   request: IncomingMessage,
-  { limit, usual, into, grow }: Reading,
-): Promise<Buffer> {
+  { limit, usual, into, fileFor }: Receiving,
+): Promise<Bytes> {
   return new Promise((resolve, reject) => {
     const received = new ReceivedBytes(into)
-    let fit = usual
+    let length = 0
+    let file: UnnamedFile | undefined
     const detach = (): void => {
       request.off('data', onData)
       request.off('end', onEnd)
@@ -178,28 +191,35 @@ function readBytes(
       detach()
       reject(error)
     }
+    const store = async (chunk: Buffer): Promise<void> => {
+      if (file === undefined) {
+        file = await fileFor({
+          received: () => length - usual,
+          end: () => fail(edgeErrors.refuse.RequestTimeout()),
+        })
+        await file.append(received.all())
+      }
+      await file.append(chunk)
+    }
+    let stored = Promise.resolve()
     const onData = (chunk: Buffer): void => {
-      if (received.length + chunk.length > limit) {
+      length += chunk.length
+      if (length > limit) {
         fail(refuse.RequestEntityTooLarge({ limit }))
         return
       }
-      received.add(chunk)
-      if (received.length <= fit) return
-      fit = limit
-      request.pause()
-      const large = {
-        received: () => received.length - usual,
-        end: () => fail(edgeErrors.refuse.RequestTimeout()),
+      if (length <= usual) {
+        received.add(chunk)
+        return
       }
-      grow(large).then((buffer) => {
-        received.moveTo(buffer)
-        request.resume()
-      }, fail)
+      request.pause()
+      stored = stored.then(() => store(chunk))
+      stored.then(() => request.resume(), fail)
     }
     const onEnd = (): void => {
       detach()
-      const { buffer, byteOffset, length } = received.all()
-      resolve(Buffer.from(buffer, byteOffset, length))
+      // The end may come while the last bytes are stored.
+      stored.then(() => resolve(file?.bytes() ?? received.all()), reject)
     }
     const onGone = (): void => fail(connectionEnded())
     request.on('data', onData)
