@@ -65,7 +65,7 @@ test('bytes that are no text are refused, also where a step ends in them', async
   assert.match(String(await readTwice(Buffer.alloc(step * 2, 0x80), read)), /UTF-8/)
 })
 
-test('parts of a batch are the same', async () => {
+test('the requests of a batch are the same', async () => {
   const lines = Array.from({ length: 9_000 }, (_, at) => ({
     sequence: at,
     description: 'é€'.repeat(8),
