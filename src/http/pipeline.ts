@@ -3,7 +3,7 @@
  * kind of endpoint. A step returns nothing, or a promise of nothing, or throws; only promises are awaited.
  */
 
-import { inNameOf } from '#plane/behalf-of.ts'
+import { inRequestOf } from '#plane/behalf-of.ts'
 import { freeTurn } from '#plane/next-turn.ts'
 import type { Edge, EndpointKind, Exchange } from './exchange.ts'
 import { respond } from './respond.ts'
@@ -73,7 +73,8 @@ export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void>
   const next = await walk(exchange, edge, 0)
   const { principal } = exchange
   if (next === undefined || principal === undefined) return
-  await inNameOf(principal.id, () => walk(exchange, edge, next))
+  const awaited = (): AbortSignal | undefined => exchange.deadline?.signal
+  await inRequestOf(principal.id, awaited, () => walk(exchange, edge, next))
 }
 
 /**

@@ -1,8 +1,33 @@
-/** In whose name the store is asked, for the edge and for providers, which cannot import stores. */
+/**
+ * In whose name the store is asked, for the edge and for providers, which cannot import stores; and how many requests at
+ * once read large resources besides the one that they are about.
+ */
 
-import { behalfOf, forEverybody as everybody } from '#stores/awaited.ts'
+import { type Awaited, createRoom, type Leave } from '#kernel/room.ts'
+import {
+  type AskedRequest,
+  behalfOf,
+  behalfOfRequest,
+  currentRequest,
+  forEverybody as everybody,
+} from '#stores/awaited.ts'
 
 export const forEverybody = everybody
+
+/**
+ * Requests at once that read large resources: each may have megabytes of them in memory, as text, parsed and in its answer. A
+ * request enters once, holds its place to its end, and waits for no other room after that.
+ */
+const sizes = { perOwnerMax: 2, sumMax: 16, spare: 4 }
+
+interface LargeReads {
+  leave: Leave | undefined
+  entering: Promise<void> | undefined
+  isOver: boolean
+}
+
+const largeReads = new WeakMap<AskedRequest, LargeReads>()
+const room = createRoom(sizes)
 
 /** One piece of work in somebody's name, from its begin to its end. */
 export async function inNameOf<T>(owner: string, work: () => Promise<T>): Promise<T> {
@@ -12,4 +37,59 @@ export async function inNameOf<T>(owner: string, work: () => Promise<T>): Promis
   } finally {
     behalf.end()
   }
+}
+
+/** The same for a request, whose caller waits until the signal is aborted. */
+export async function inRequestOf<T>(
+  owner: string,
+  awaited: Awaited,
+  work: () => Promise<T>,
+): Promise<T> {
+  const request: AskedRequest = { owner, awaited }
+  const behalf = behalfOfRequest(request)
+  try {
+    return await behalf.run(work)
+  } finally {
+    behalf.end()
+    const reads = largeReads.get(request)
+    if (reads !== undefined) {
+      reads.isOver = true
+      reads.leave?.()
+    }
+  }
+}
+
+/** Whether what is done now is done for a request. What goes on by itself has bounds of its own. */
+export function isForRequest(): boolean {
+  return currentRequest() !== undefined
+}
+
+/**
+ * To be awaited outside of transactions, before a large resource is read or parsed that the request is not about. Undefined
+ * where there is nothing to wait for.
+ */
+export function roomForLarge(): Promise<void> | undefined {
+  const request = currentRequest()
+  if (request === undefined) return undefined
+  let reads = largeReads.get(request)
+  if (reads === undefined) {
+    reads = { leave: undefined, entering: undefined, isOver: false }
+    largeReads.set(request, reads)
+  }
+  if (reads.leave !== undefined) return undefined
+  reads.entering ??= enter(request, reads)
+  return reads.entering
+}
+
+/** For a request that has room for its answer, as lists do: it waits for no other. */
+export function haveRoomForLarge(): void {
+  const request = currentRequest()
+  if (request !== undefined)
+    largeReads.set(request, { leave: () => {}, entering: undefined, isOver: false })
+}
+
+async function enter({ owner, awaited }: AskedRequest, reads: LargeReads): Promise<void> {
+  const leave = await room.enter(owner, 1, awaited)
+  reads.leave = leave
+  if (reads.isOver) leave()
 }

@@ -11,8 +11,9 @@ import { parentOf } from '#kernel/resource-id.ts'
 import { createRoom, type Leave } from '#kernel/room.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
+import { isForRequest, roomForLarge } from './behalf-of.ts'
 import type { Action } from './declare/action.ts'
-import type { PlaneDependencies } from './dependencies.ts'
+import { isKnownLarge, type PlaneDependencies } from './dependencies.ts'
 import { DryRun } from './dry-run.ts'
 import { type LocatedRoute, locate } from './locate.ts'
 import { nextTurn } from './next-turn.ts'
@@ -168,7 +169,11 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     try {
       const { route, input } = await ready(request, principal, correlationId)
       const large = deps.store.largeAt(route.id.key)
-      if (large > 0) leave = await largeRows.enter(principal.id, large, () => signal)
+      // What goes on by itself has no room of a request.
+      if (large > 0) {
+        if (isForRequest()) await roomForLarge()
+        else leave = await largeRows.enter(principal.id, large, () => signal)
+      }
       const expecting = expectSibling(rows, route)
       if (expecting !== undefined) await expecting
       put = await tried(deps, route, input, { reads: rows, shared })
@@ -202,6 +207,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       if (put !== undefined && shared === undefined) {
         ;({ route, input } = await ready(request, principal, correlationId))
       }
+      if (isKnownLarge(deps.store, route.id.key)) await roomForLarge()
       const outcome = shared ?? (await verbs.dispatch(route, input))
       // A copy of the answer makes its body, so only those are copied that say more than their outcome.
       const answered = route.isOpen === undefined ? outcome : { ...outcome, isOpen: true as const }

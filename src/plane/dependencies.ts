@@ -3,9 +3,11 @@
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { largeFrom } from '#stores/large-rows.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
 import { type Access, allowsWithoutAttributes, isAboveOne, requestedOf } from './access.ts'
+import { roomForLarge } from './behalf-of.ts'
 import type { Context, InsideContext, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
@@ -61,9 +63,20 @@ const rowsAtOnce = 500
 /** Reads as providers see them: resources, not rows. */
 export function createReader(
   deps: Pick<PlaneDependencies, 'registry' | 'limits'>,
-  reads: Reads | Tx,
+  reads: Reads | Tx | Store,
 ): Reader {
   return new ResourceReader(deps, reads)
+}
+
+/** Rows that were read for a request, before they are parsed. */
+export function roomForLargeIn(rows: readonly ResourceRow[]): Promise<void> | undefined {
+  return rows.some(({ document }) => document.length >= largeFrom) ? roomForLarge() : undefined
+}
+
+/** Whether the very row is known to be large. */
+export function isKnownLarge(store: Pick<Store, 'largeAt'>, key: string): boolean {
+  const characters = store.largeAt(key)
+  return characters > 0 && characters > store.largeAt(key.slice(0, key.lastIndexOf('/')))
 }
 
 function keyOf(id: ResourceId | string): string {
@@ -73,9 +86,9 @@ function keyOf(id: ResourceId | string): string {
 /** Each write has one or two of its own, so it is no object of functions. */
 class ResourceReader implements Reader {
   readonly #deps: Pick<PlaneDependencies, 'registry' | 'limits'>
-  readonly #reads: Reads | Tx
+  readonly #reads: Reads | Tx | Store
 
-  constructor(deps: Pick<PlaneDependencies, 'registry' | 'limits'>, reads: Reads | Tx) {
+  constructor(deps: Pick<PlaneDependencies, 'registry' | 'limits'>, reads: Reads | Tx | Store) {
     this.#deps = deps
     this.#reads = reads
   }
@@ -84,8 +97,12 @@ class ResourceReader implements Reader {
     const reads = this.#reads
     // Inside a write, rows that rules have read must not change until the write is done.
     if ('lock' in reads) return readOne(await reads.lock(keyOf(id), 'share'))
-    const row = await reads.get(keyOf(id))
-    if (row !== undefined && row.document.length > largeDocument) await freeTurn()
+    const key = keyOf(id)
+    if ('largeAt' in reads && isKnownLarge(reads, key)) await roomForLarge()
+    const row = await reads.get(key)
+    const length = row?.document.length ?? 0
+    if (length >= largeFrom) await roomForLarge()
+    if (length > largeDocument) await freeTurn()
     return readOne(row)
   }
 
@@ -113,6 +130,7 @@ class ResourceReader implements Reader {
       bytesMax: this.#deps.limits.pageBytesMax,
     }
     const rows = await this.#reads.list(query)
+    if (!('lock' in this.#reads)) await roomForLargeIn(rows)
     const last = rows.at(-1)
     const items = rows.map((row) => readRow(row))
     if (last === undefined || !isCut(rows, query)) return { items }
@@ -169,6 +187,7 @@ class ResourceReader implements Reader {
         bytesMax: this.#deps.limits.pageBytesMax,
       }
       const rows = await reads.list(query)
+      if (!('lock' in reads)) await roomForLargeIn(rows)
       yield rows
       left -= rows.length
       after = rows.at(-1)?.key

@@ -13,9 +13,17 @@ interface Behalf {
   end(): void
 }
 
+/** A request of a caller, with all that is asked for it. Whoever knows more of it keeps that here. */
+export interface AskedRequest {
+  readonly owner: string
+  readonly awaited: Awaited
+}
+
 interface Call {
-  /** Undefined once it has ended. */
-  readonly behalf?: { owner: string | undefined } | undefined
+  /** `owner` is undefined once it has ended. */
+  readonly behalf?:
+    | { owner: string | undefined; readonly request: AskedRequest | undefined }
+    | undefined
   readonly awaited?: Awaited
 }
 
@@ -26,8 +34,17 @@ export function whileAwaited<T>(awaited: Awaited, call: () => T): T {
   return storage.run({ behalf: storage.getStore()?.behalf, awaited }, call)
 }
 
+/** What is asked in another name meanwhile is asked for the same request. */
 export function behalfOf(owner: string): Behalf {
-  const behalf: Call['behalf'] = { owner }
+  return begin(owner, currentRequest())
+}
+
+export function behalfOfRequest(request: AskedRequest): Behalf {
+  return begin(request.owner, request)
+}
+
+function begin(owner: string, request: AskedRequest | undefined): Behalf {
+  const behalf: Call['behalf'] = { owner, request }
   return {
     run: (work) => storage.run({ behalf }, work),
     end() {
@@ -44,6 +61,11 @@ export function forEverybody<T>(work: () => T): T {
 /** The signal of the call that is being made. */
 export function awaitedSignal(): ReturnType<Awaited> {
   return storage.getStore()?.awaited?.()
+}
+
+/** The request that it is done for; undefined for all that goes on by itself. */
+export function currentRequest(): AskedRequest | undefined {
+  return storage.getStore()?.behalf?.request
 }
 
 /** In whose name the call is made. */

@@ -2,8 +2,8 @@
 
 import type { ResourceRow } from './store.ts'
 
-/** Characters of a document. */
-const largeFrom = 256 * 1024
+/** Characters of a document. Smaller ones are bounded by the number of requests and of steps. */
+export const largeFrom = 256 * 1024
 /** Keys that are remembered. */
 const keysMax = 10_000
 

@@ -1,5 +1,6 @@
 /** Passes the request as plain data to the endpoint, and keeps the outcome for `respond`. */
 
+import { haveRoomForLarge } from '#plane/behalf-of.ts'
 import { freeTurn, nextTurn } from '#plane/next-turn.ts'
 import { type Edge, type Exchange, enterAnswerRoom, enterTextRoom } from '../exchange.ts'
 import { connectionEnded } from './read-body.ts'
@@ -18,6 +19,7 @@ export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
 /** A page may hold megabytes and is built in one turn. */
 async function runInRoom(exchange: Exchange, edge: Edge): Promise<void> {
   if (!(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
+  haveRoomForLarge()
   await freeTurn(exchange.principal?.id)
   exchange.outcome = await exchange.endpoint.run(exchange, edge)
 }

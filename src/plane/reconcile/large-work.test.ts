@@ -20,6 +20,21 @@ test('a group has room for some megabytes, all groups for more, and one row is n
   assert.equal(work.enter('c', 8 * megabyte), undefined)
 })
 
+test('groups of one subscription leave room to those of others', () => {
+  const work = new LargeWork()
+  const groups = (of: string) =>
+    ['a', 'b', 'c'].map((name) => work.enter(`/subscriptions/${of}/resourcegroups/${name}`, 8e6))
+  assert.deepEqual(
+    groups('one').map((leave) => leave !== undefined),
+    [true, true, false],
+  )
+  const [first] = groups('two')
+  assert.ok(first)
+  assert.equal(work.enter('/subscriptions/three/resourcegroups/a', 8e6), undefined)
+  first()
+  assert.ok(work.enter('/subscriptions/three/resourcegroups/a', 8e6))
+})
+
 test('of large resources of one group two are worked on at once, and all have their turn', async () => {
   let [underway, most] = [0, 0]
   const looked = new Set<string>()

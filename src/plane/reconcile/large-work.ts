@@ -4,30 +4,38 @@
  * given back, so that it keeps nobody's place.
  */
 
-/** Characters of a row. Smaller ones are bounded by the number of steps. */
-const largeFrom = 256 * 1024
-/** Of one resource group, and of all. One row may have more, where nothing else is under way. */
+import { largeFrom } from '#stores/large-rows.ts'
+
+/** Of one resource group, of one subscription and of all. One row may have more, where nothing else of it is under way. */
 const charactersOfGroupMax = 8 * 1024 * 1024
+const charactersOfSubscriptionMax = 16 * 1024 * 1024
 const charactersMax = 32 * 1024 * 1024
 
 export class LargeWork {
-  readonly #byGroup = new Map<string, number>()
-  #sum = 0
+  /** By resource group, by subscription, and of all under the empty name. */
+  readonly #taken = new Map<string, number>()
 
   /** Undefined where there is no room; otherwise it is to be called at the end. */
   enter(group: string, characters: number): (() => void) | undefined {
     if (characters < largeFrom) return () => {}
-    const own = this.#byGroup.get(group) ?? 0
-    if (own > 0 && own + characters > charactersOfGroupMax) return undefined
-    if (this.#sum > 0 && this.#sum + characters > charactersMax) return undefined
-    this.#add(group, characters)
-    return () => this.#add(group, -characters)
+    const places = [
+      [group, charactersOfGroupMax],
+      [`${group.split('/', 3).join('/')} `, charactersOfSubscriptionMax],
+      ['', charactersMax],
+    ] as const
+    for (const [place, most] of places) {
+      const taken = this.#taken.get(place) ?? 0
+      if (taken > 0 && taken + characters > most) return undefined
+    }
+    for (const [place] of places) this.#add(place, characters)
+    return () => {
+      for (const [place] of places) this.#add(place, -characters)
+    }
   }
 
-  #add(group: string, characters: number): void {
-    const own = (this.#byGroup.get(group) ?? 0) + characters
-    if (own === 0) this.#byGroup.delete(group)
-    else this.#byGroup.set(group, own)
-    this.#sum += characters
+  #add(place: string, characters: number): void {
+    const taken = (this.#taken.get(place) ?? 0) + characters
+    if (taken === 0) this.#taken.delete(place)
+    else this.#taken.set(place, taken)
   }
 }

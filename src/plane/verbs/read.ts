@@ -15,7 +15,7 @@ import { type CompiledStoredType, type CompiledType, isStored } from '../compile
 import { packContinuationToken, unpackContinuationToken } from '../continuation-tokens.ts'
 import type { Resource } from '../declare/resource.ts'
 import type { ListContext, Version } from '../declare/wire.ts'
-import { contextOf, type PlaneDependencies, type WireRow } from '../dependencies.ts'
+import { contextOf, type PlaneDependencies, roomForLargeIn, type WireRow } from '../dependencies.ts'
 import { readRow, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import type { LocatedRoute, ReadRoute } from '../locate.ts'
@@ -261,6 +261,7 @@ export async function listTracked(
     bytesMax: deps.limits.pageBytesMax,
   }
   const rows = await deps.store.list(asked)
+  await roomForLargeIn(rows)
   const last = rows.at(-1)
   return {
     items: rows.flatMap((row) => {

@@ -1,6 +1,7 @@
 /** Parses the body of a deployment as leniently as known clients need, and refuses what cannot be done. */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import { roomForLarge } from '#plane/behalf-of.ts'
 import type { Json, JsonObject } from '#template/plan.ts'
 import { refuseDeployment, refuseTemplate } from '../../errors.ts'
 import type {
@@ -22,7 +23,7 @@ interface RequestDependencies {
 }
 
 /** Links are read here, once: what is stored and deployed is what was found. */
-export function readRequest(
+export async function readRequest(
   deps: RequestDependencies,
   body: unknown,
   isGroup: boolean,
@@ -33,7 +34,10 @@ export function readRequest(
   const read = () => requestOf(deps, { outer, properties }, isGroup, payer)
   const { templateLink, parametersLink } = properties
   const hasLinks = isJsonObject(templateLink) || isJsonObject(parametersLink)
-  return hasLinks && deps.links !== undefined ? deps.links.inRoom(payer.principalId, read) : read()
+  if (!hasLinks) return read()
+  // What they lead to may have megabytes. Before the room of links: whoever waits there keeps nobody from going on.
+  await roomForLarge()
+  return deps.links === undefined ? read() : deps.links.inRoom(payer.principalId, read)
 }
 
 interface Body {

@@ -1,0 +1,103 @@
+/** How many requests at once read large resources besides the one that they are about. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { haveRoomForLarge, inNameOf, inRequestOf, roomForLarge } from './behalf-of.ts'
+import { group, owner, startPlane } from './testing/start.ts'
+
+const none = (): undefined => undefined
+
+/** Requests that go on until they are ended. */
+function requests() {
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const begin = (name: string, caller: string, work: () => unknown): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ends.push(resolve)
+    return inRequestOf(caller, none, async () => {
+      await work()
+      begun.push(name)
+      await promise
+    })
+  }
+  return { begun, ends, begin, settled: () => new Promise((resolve) => setTimeout(resolve, 20)) }
+}
+
+test('of one caller two requests read large resources at once, from their first to their end', async () => {
+  const { begun, ends, begin, settled } = requests()
+  const all = [
+    begin('a', 'one', roomForLarge),
+    begin('b', 'one', async () => {
+      await roomForLarge()
+      // Whatever it reads after that, in whose name it may be.
+      await inNameOf('another', async () => roomForLarge())
+    }),
+    begin('c', 'one', roomForLarge),
+    begin('d', 'two', roomForLarge),
+    begin('e', 'one', none),
+    begin('f', 'one', () => {
+      haveRoomForLarge()
+      return roomForLarge()
+    }),
+  ]
+  await settled()
+  assert.deepEqual(begun.toSorted(), ['a', 'b', 'd', 'e', 'f'])
+  ends[0]?.()
+  await settled()
+  assert.ok(begun.includes('c'))
+  // What goes on by itself waits for none of them.
+  assert.equal(await inNameOf('one', async () => roomForLarge()), undefined)
+  for (const end of ends) end()
+  await Promise.all(all)
+})
+
+test('nobody waits for whoever does not wait any more', async () => {
+  const { ends, begin, settled } = requests()
+  const held = ['a', 'b'].map((name) => begin(name, 'three', roomForLarge))
+  const gone = new AbortController()
+  const waiting = inRequestOf(
+    'three',
+    () => gone.signal,
+    async () => roomForLarge(),
+  )
+  await settled()
+  gone.abort(new Error('gone'))
+  await assert.rejects(waiting, /gone/)
+  for (const end of ends) end()
+  await Promise.all(held)
+})
+
+test('readers and what is sent from inside count as such, once a row is known to be large', async () => {
+  await using t = await startPlane()
+  const path = `${group}/providers/Vendor.Sample/widgets/large`
+  const version = '2024-01-01'
+  await t.call('PUT', path, {
+    location: 'here',
+    properties: { parts: [], note: 'x'.repeat(300 * 1024) },
+  })
+  const { reader, caller } = t.plane.services
+  const sent = { method: 'GET', path, version, principal: owner, correlationId: '' } as const
+  const each = async (): Promise<void> => {
+    for await (const _one of reader.each({ type: 'Sample/widgets', under: group })) return
+  }
+  for (const read of [
+    () => reader.get(path),
+    each,
+    () => reader.page({ type: 'Sample/widgets', under: group, after: undefined, limit: 9 }),
+    () => caller.call(sent),
+    () =>
+      caller.dryRun(
+        [{ path, version, body: { location: 'here', properties: { parts: [] } } }],
+        owner,
+        '',
+      ),
+    () => t.plane.services.listTracked({ under: { key: group.toLowerCase() } as never, limit: 9 }),
+  ]) {
+    const { begun, ends, begin, settled } = requests()
+    const all = ['a', 'b', 'c'].map((name) => begin(name, 'four', read))
+    await settled()
+    assert.equal(begun.length, 2, String(read))
+    for (const end of ends) end()
+    await Promise.all(all)
+  }
+})
