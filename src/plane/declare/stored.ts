@@ -250,6 +250,11 @@ export interface StoredMembers<M> extends EveryType {
    * throws). Throws a refusal where something must stay.
    */
   deleteRules?(context: DeleteRuleContext<M>): Promise<void> | void
+  /**
+   * The refusal of a DELETE of what others use, where finding that out reads much: it is looked for before the transaction, and
+   * given behind `deleteRules`. What comes to use it meanwhile is not seen.
+   */
+  usedBy?(context: DeletionContext): Promise<ApiError | undefined>
   readonly deletedAlong?: DeletedAlong<M>
   /** The refusal of a GET of a missing resource, where it is not the common one. */
   notFound?(id: ResourceId): ApiError

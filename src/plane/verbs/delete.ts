@@ -5,7 +5,7 @@
 
 import { changesBetween } from '#activity/changes.ts'
 import type { Initiator } from '#activity/record.ts'
-import { refuse } from '#kernel/error.ts'
+import { type ApiError, refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
@@ -64,7 +64,8 @@ export async function runDelete(
           missingRightBelow(deps, route.id, principal),
         ])
         const forbidden = await findForbidden(deps, { id: route.id, principal, prohibitions })
-        return { ...request, input, prohibitions, may, missingBelow, forbidden, others }
+        const used = await route.compiled.stored.usedBy?.(others.context())
+        return { ...request, input, prohibitions, may, missingBelow, forbidden, used, others }
       },
       inside: deleteInside,
     })
@@ -103,11 +104,12 @@ interface CheckedDelete extends DeleteRequest {
   readonly may: RightsBefore['may']
   readonly missingBelow: RightElsewhere | undefined
   readonly forbidden: ForbiddenBelow
+  readonly used: ApiError | undefined
   readonly others: GoesAlong
 }
 
 async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | Unfinished> {
-  const { deps, route, input, prohibitions, may, missingBelow, forbidden, others } = request
+  const { deps, route, input, prohibitions, may, missingBelow, forbidden, used, others } = request
   const { compiled, id, shape } = route
   const { stored, reconcile } = compiled
   const now = deps.clock.now()
@@ -145,6 +147,7 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | U
   const { reader, words } = context
   await askGuards(deps.guards, { id, type: stored.type, effect: 'delete', words, reader })
   await stored.deleteRules?.({ ...context, resource: current })
+  if (used !== undefined) throw used
   const { principal } = input
   if (forbidden.refusal !== undefined) throw forbidden.refusal
   if (!forbidden.isLarge) await requireNothingForbidden(deps, tx, { id, principal, prohibitions })

@@ -61,7 +61,7 @@ export class GoesAlong {
     if (this.#type === undefined) return
     this.#next.splice(0, this.#done)
     this.#done = 0
-    this.#found ??= this.#type.find(this.#context())[Symbol.asyncIterator]()
+    this.#found ??= this.#type.find(this.context())[Symbol.asyncIterator]()
     while (this.#next.length < foundMax) {
       const { done, value } = await this.#found.next()
       if (done === true) return
@@ -75,7 +75,7 @@ export class GoesAlong {
     const { store, registry, access } = deps
     const { principal, signal } = input
     const prohibitions = await access.prohibitionsFor?.(principal)
-    const context = this.#context()
+    const context = this.context()
     for await (const { key } of this.#type?.find(context) ?? []) {
       await freeTurn(principal.id)
       signal?.throwIfAborted()
@@ -91,7 +91,8 @@ export class GoesAlong {
     this.#done = 0
   }
 
-  #context(): DeletionContext {
+  /** For what is found outside of transactions. */
+  context(): DeletionContext {
     const { deps, route, input } = this.#request
     const inside = insideContextOf(deps, input, deps.clock.now(), deps.store)
     return { ...inside, id: route.id, query: input.query }

@@ -9,6 +9,7 @@ import { filterOf } from '#kernel/filter/filter-of.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 
 /** The position in a list. The plane signs it, so it is what was written here. */
 interface Cursor {
@@ -27,13 +28,15 @@ interface CountedListOptions<M> {
   readonly scanRowsMax?: number
   /** Items that are not stored. Each is shown where its id stands in the order of keys. */
   unstored?(context: ListContext): Promise<readonly Resource<M>[]>
+  /** What is shown for an item; undefined leaves it out. Each may have megabytes, and the page ends with the one that reaches its limit. */
+  shown?(context: ListContext, item: Resource<M>): Promise<Resource<M> | undefined>
 }
 
 /** The list of a type, with fields of its stored resources. */
 export function countedList<M>(
   type: string,
   fields: Readonly<Record<string, Field<Resource<M>>>>,
-  { scanRowsMax = defaultLimits.filterScanRowsMax, unstored }: CountedListOptions<M> = {},
+  { scanRowsMax = defaultLimits.filterScanRowsMax, unstored, shown }: CountedListOptions<M> = {},
 ): (context: ListContext) => Promise<ListPage<Resource<M>>> {
   const map: FieldMap<Resource<M>> = { fields, lenient: true, optionalPrefix: 'properties' }
   return async (context) => {
@@ -81,6 +84,7 @@ export function countedList<M>(
       // The byte limit ended the read, and ends the page. The count continues.
       isFull ||= page.isShort === true
       if (isFull && !countsByScan) break
+      if (!isExhausted && (countsByScan || !hasMore)) await nextTurn()
     }
     const scanned = isExhausted ? matched : undefined
     const count = !isFirst
@@ -88,15 +92,34 @@ export function countedList<M>(
       : countsByScan
         ? scanned
         : sumOf(await countOf(reader, type, under, scanRowsMax), extra.length)
-    const from = hasMore ? lastShown : isExhausted ? undefined : after
+    const all = shown === undefined ? { items } : await showEach(context, items, shown)
+    const from = all.cutAt ?? (hasMore ? lastShown : isExhausted ? undefined : after)
     return {
-      items,
+      items: all.items,
       ...(count === undefined ? {} : { count }),
       ...(from === undefined
         ? {}
         : { next: nextOf({ after: from, skip, ...(count === undefined ? {} : { count }) }) }),
     }
   }
+}
+
+/** One after the other. `cutAt` is the last one that was looked at, where others are left. */
+async function showEach<M>(
+  context: ListContext,
+  items: readonly Resource<M>[],
+  shown: NonNullable<CountedListOptions<M>['shown']>,
+): Promise<{ readonly items: readonly Resource<M>[]; readonly cutAt?: string }> {
+  const found: Resource<M>[] = []
+  let left = defaultLimits.pageBytesMax
+  for (const [at, item] of items.entries()) {
+    if (left <= 0) return { items: found, cutAt: items[at - 1]?.id.key ?? '' }
+    const one = await shown(context, item)
+    if (one === undefined) continue
+    left -= JSON.stringify(one.model).length
+    found.push(one)
+  }
+  return { items: found }
 }
 
 /** Stored rows, and those of the others that stand among them: up to `end`, or all. */

@@ -3,13 +3,13 @@
  * and releases of APIs. They are stored and answered; no gateway uses them.
  */
 
-import type { Problem } from '#kernel/error.ts'
+import type { ApiError, Problem } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
-import { defineStored, type RuleContext } from '#plane/declare/stored.ts'
+import { type DeletionContext, defineStored, type RuleContext } from '#plane/declare/stored.ts'
 import {
   builtInGroups,
   groupContract,
@@ -127,7 +127,7 @@ function definitionType(kind: Kind): ResourceType {
     },
     ...(kind === 'loggers' ? { secrets: 'not-kept' as const } : {}),
     ...(kind === 'groups' ? builtIn : {}),
-    ...(kind === 'apiVersionSets' ? { deleteRules: requireUnused } : {}),
+    ...(kind === 'apiVersionSets' ? { usedBy: refusalWhereUsed } : {}),
     ...(kind === 'products' ? { onlyPutShows: groupsOfProduct, ...withSubscriptions } : {}),
     ...(kind === 'users' ? { onlyPutShows: groupsOfUser, ...withOwnSubscriptions } : {}),
     ...(kind === 'apis/releases' ? { rules: releaseProblems } : {}),
@@ -167,20 +167,20 @@ const builtIn = {
   },
 }
 
-/** An API shows the set that it belongs to, so the set stays as long as the API. */
-async function requireUnused({
+/** An API shows the set that it belongs to, so the set stays as long as the API. APIs may have megabytes each. */
+async function refusalWhereUsed({
   id,
   reader,
-}: {
-  readonly id: ResourceId
-  readonly reader: Reader
-}): Promise<void> {
+  signal,
+}: DeletionContext): Promise<ApiError | undefined> {
   const type = 'ApiManagement/service/apis'
   for await (const { id: api, model } of reader.each({ type, under: parentOf(id) })) {
+    signal?.throwIfAborted()
     // A row of that type, made by its `toModel`.
     if (versionSetIdOf(api, model as Api)?.key !== id.key) continue
-    throw apiManagementErrors.refuse.VersionSetInUse({ name: nameOf(id), api: nameOf(api) })
+    return apiManagementErrors.refuse.VersionSetInUse({ name: nameOf(id), api: nameOf(api) })
   }
+  return undefined
 }
 
 const deleteSubscriptions = 'deleteSubscriptions'

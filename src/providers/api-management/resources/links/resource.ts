@@ -113,21 +113,17 @@ function currentPage(
   type: string,
   word: keyof typeof targets,
 ): (context: ListContext) => Promise<ListPage<Resource<LinkTarget>>> {
-  const page = countedList<LinkTarget>(
+  return countedList<LinkTarget>(
     type,
     { name: { type: 'string', read: ({ id }: Resource<LinkTarget>) => nameOf(id) } },
-    word === 'groups' ? { unstored: administrators } : {},
-  )
-  return async (context) => {
-    const { items, ...rest } = await page(context)
-    const found = await Promise.all(
-      items.map(async (item) => {
-        const target = await read[word](context.reader, targetOf(item.id, word))
-        if (target === undefined || !isLinkTo(item, target)) return []
+    {
+      ...(word === 'groups' ? { unstored: administrators } : {}),
+      async shown({ reader }, item) {
+        const target = await read[word](reader, targetOf(item.id, word))
+        if (target === undefined || !isLinkTo(item, target)) return undefined
         // Their own shapes made these rows.
-        return [{ ...item, model: target.model as LinkTarget }]
-      }),
-    )
-    return { ...rest, items: found.flat() }
-  }
+        return { ...item, model: target.model as LinkTarget }
+      },
+    },
+  )
 }

@@ -1,0 +1,74 @@
+/** Definitions of megabytes each: what lists of others show of them, and who waits while they are looked through. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStore } from '#plane/testing/start.ts'
+import type { Store } from '#stores/store.ts'
+import { group, openInstallation, refused } from '../testing/installation.ts'
+
+const version = { version: '2021-08-01' }
+const service = `${group}/providers/Vendor.ApiManagement/service/shop`
+const product = `${service}/products/all`
+const set = `${service}/apiVersionSets/pets`
+const names = ['a', 'b', 'c']
+
+/** The service with APIs of a product. They grow after they were linked. */
+async function open(store?: Store) {
+  const t = await openInstallation('implicit', store)
+  const put = (path: string, properties: object) =>
+    t.call('PUT', path, { properties }, version).then(({ status }) => assert.ok(status < 300))
+  const sku = { name: 'Developer', capacity: 1 }
+  const properties = { publisherName: 'a', publisherEmail: 'a@b.example' }
+  await t.call('PUT', service, { location: 'local', sku, properties }, version)
+  await put(product, { displayName: 'All' })
+  await put(set, { displayName: 'Pets', versioningScheme: 'Segment' })
+  const large = { much: 'x'.repeat(1_200_000) }
+  for (const name of names) {
+    await put(`${service}/apis/${name}`, { path: name })
+    await put(`${product}/apis/${name}`, {})
+    await put(`${service}/apis/${name}`, { path: name, authenticationSettings: large })
+  }
+  return { ...t, put }
+}
+
+test('a list of links ends with the bytes of what they lead to, and goes on behind it', async () => {
+  await using t = await open()
+  const path = `${product}/apis`
+  const page = async (query = '') => {
+    const { body, nextToken } = await t.call('GET', `${path}${query}`, undefined, version)
+    const { value } = JSON.parse(JSON.stringify(body))
+    return { names: value.map(({ name }: { name: string }) => name), nextToken }
+  }
+  const first = await page()
+  assert.deepEqual(first.names, ['a', 'b'])
+  const rest = await page(`?$skiptoken=${encodeURIComponent(first.nextToken ?? '')}`)
+  assert.deepEqual(rest, { names: ['c'], nextToken: undefined })
+})
+
+test('whether a version set is in use is found out before the transaction that deletes it', async () => {
+  const inner = await memoryStore()
+  const inside: string[] = []
+  const transact: Store['transact'] = (work, mode) =>
+    inner.transact((tx) => {
+      const { list } = tx
+      tx.list = (query) => {
+        inside.push(query.type ?? '')
+        return list.call(tx, query)
+      }
+      return work(tx)
+    }, mode)
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const member: unknown = name === 'transact' ? transact : Reflect.get(target, name)
+      // Stores have private members, so their methods are bound to them.
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  await using t = await open(store)
+  await t.put(`${service}/apis/d`, { path: 'd', apiVersionSetId: `/apiVersionSets/pets` })
+  await refused(t.call('DELETE', set, undefined, version), 'VersionSetInUse', 409)
+  assert.equal((await t.call('DELETE', `${service}/apis/d`, undefined, version)).status, 200)
+  inside.length = 0
+  assert.equal((await t.call('DELETE', set, undefined, version)).status, 200)
+  assert.ok(!inside.includes('vendor.apimanagement/service/apis'), String(inside))
+})
