@@ -54,7 +54,7 @@ export function openInstallationPlane(
       directoryFeed: feeds.directory,
       directory,
       // Read at the first call, when the plane exists.
-      reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+      reader: { get: (id) => plane.reader.get(id), each: (query) => plane.reader.each(query) },
       placed: placedScopes(config.words, base.record.tenantId),
     }),
   )

@@ -81,7 +81,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
     feed: store.feed('authorization'),
     directoryFeed: store.feed('directory'),
     directory,
-    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+    reader: { get: (id) => plane.reader.get(id), each: (query) => plane.reader.each(query) },
     placed: placedScopes(contractWords, tenantId),
   })
   const folder = mkdtempSync(join(tmpdir(), 'armature-contract-'))

@@ -57,7 +57,7 @@ export async function openInstallation(
     feed: store.feed('authorization'),
     directoryFeed: { position: () => directoryPosition },
     directory,
-    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+    reader: { get: (id) => plane.reader.get(id), each: (query) => plane.reader.each(query) },
     placed: placedScopes(contractWords, owner.tenantId),
   })
   const plane = createPlane({

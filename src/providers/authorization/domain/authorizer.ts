@@ -36,7 +36,7 @@ export interface AuthorizerDependencies {
   readonly directoryFeed: Pick<ChangeFeed, 'position'>
   readonly directory: Pick<Directory, 'groupsOf' | 'attributesOf'>
   /** Committed reads, used from the first question on. */
-  readonly reader: Pick<Reader, 'get' | 'list'>
+  readonly reader: Pick<Reader, 'get' | 'each'>
   /** Without it a scope is inside another only by its path. */
   readonly placed?: PlacedScopes
   /** The number of remembered decisions, and of remembered memberships. */
@@ -50,8 +50,8 @@ interface KnownAssignments {
   readonly keys: ReadonlySet<string>
   /** The position of the feed `authorization` that they are of. */
   readonly position: number
-  /** The sizes of all other custom roles (`sizeOfRole`). */
-  readonly sizeOfOthers: number
+  /** The sizes of all other custom roles (`sizeOfRole`), or of those of one subscription. */
+  sizeOfOthers(subscription?: string): number
 }
 
 export interface Authorizer extends Access, AsyncDisposable {
@@ -223,7 +223,8 @@ function knownOf(
 ): KnownAssignments | undefined {
   const keys = loader.assignmentsOf(roleId)
   if (keys === undefined || position === undefined) return undefined
-  return { keys, position, sizeOfOthers: loader.sizeOfOthers(roleId) }
+  const sizeOfOthers = (subscription?: string): number => loader.sizeOfOthers(roleId, subscription)
+  return { keys, position, sizeOfOthers }
 }
 
 type Moving = Pick<ReturnType<typeof createFreshness>, 'position'>

@@ -14,6 +14,7 @@ import {
   type Permission,
   type RoleDefinition,
   sizeOfRole,
+  subscriptionOfRole,
 } from '../resources/role-definitions/model.ts'
 import type { BuiltInRoles } from './built-in-roles.ts'
 import type { ReadCondition } from './conditions/read.ts'
@@ -33,8 +34,8 @@ export interface GrantIndex extends Grants, Roles, Denials {
   placeOf(scopeKey: string): string | undefined
   /** Removes whatever the key stood for; unknown keys are ignored. */
   remove(key: string): void
-  /** The sizes of all custom roles but this one. */
-  sizeOfOthers(roleId: string): number
+  /** The sizes of all custom roles but this one; of those of one subscription, where it is given. */
+  sizeOfOthers(roleId: string, subscription?: string): number
   /** The keys of the assignments of a role. */
   assignmentsOf(roleId: string): ReadonlySet<string>
   /** The grants of all these principals, at any scope. It walks all grants, so only explanations use it. */
@@ -46,6 +47,7 @@ interface IndexedRole {
   readonly allows: CompiledPermissions
   readonly permissions: readonly Permission[]
   readonly size: number
+  readonly subscription: string
 }
 
 function indexed(role: RoleDefinition): IndexedRole {
@@ -53,6 +55,7 @@ function indexed(role: RoleDefinition): IndexedRole {
     allows: compilePermissions(role.permissions),
     permissions: role.permissions,
     size: sizeOfRole(role),
+    subscription: subscriptionOfRole(role),
   }
 }
 
@@ -61,7 +64,8 @@ function indexed(role: RoleDefinition): IndexedRole {
  * in memory once.
  */
 class SharedPermissions {
-  readonly #known = new Map<string, { readonly compiled: CompiledPermissions; users: number }>()
+  readonly #known = new Map<string, SharedOne>()
+  readonly #texts = new Map<CompiledPermissions, string>()
 
   take(text: string): CompiledPermissions {
     const known = this.#known.get(text)
@@ -71,18 +75,25 @@ class SharedPermissions {
       users: 0,
     }
     one.users++
-    if (known === undefined) this.#known.set(text, one)
+    if (known === undefined) {
+      this.#known.set(text, one)
+      this.#texts.set(one.compiled, text)
+    }
     return one.compiled
   }
 
   release(compiled: CompiledPermissions): void {
-    for (const [text, one] of this.#known) {
-      if (one.compiled !== compiled) continue
-      one.users--
-      if (one.users === 0) this.#known.delete(text)
-      return
-    }
+    const text = this.#texts.get(compiled) ?? ''
+    const one = this.#known.get(text)
+    if (one === undefined || --one.users > 0) return
+    this.#known.delete(text)
+    this.#texts.delete(compiled)
   }
+}
+
+interface SharedOne {
+  readonly compiled: CompiledPermissions
+  users: number
 }
 
 function denialIn({ id, model }: Resource<DenyAssignment>, denies: CompiledPermissions): Denial {
@@ -104,6 +115,8 @@ class RolesById {
   readonly #roles = new Map<string, IndexedRole>()
   readonly #idOfKey = new Map<string, string>()
   #customSize = 0
+  /** Of them, those of a subscription. */
+  readonly #sizes = new Map<string, number>()
 
   constructor(builtIns: BuiltInRoles) {
     this.#builtIns = builtIns
@@ -122,20 +135,30 @@ class RolesById {
     const role = indexed(model)
     this.#idOfKey.set(id.key, roleId)
     this.#roles.set(roleId, role)
-    this.#customSize += role.size
+    this.#add(role, role.size)
   }
 
   remove(key: string): void {
     const roleId = this.#idOfKey.get(key)
     if (roleId === undefined) return
-    this.#customSize -= this.#roles.get(roleId)?.size ?? 0
+    const role = this.#roles.get(roleId)
+    if (role !== undefined) this.#add(role, -role.size)
     this.#idOfKey.delete(key)
     this.#roles.delete(roleId)
   }
 
-  sizeOfOthers(roleId: string): number {
-    const own = this.#builtIns.has(roleId) ? undefined : this.#roles.get(roleId)
-    return this.#customSize - (own?.size ?? 0)
+  sizeOfOthers(roleId: string, subscription?: string): number {
+    const role = this.#builtIns.has(roleId) ? undefined : this.#roles.get(roleId)
+    if (subscription === undefined) return this.#customSize - (role?.size ?? 0)
+    const own = role?.subscription === subscription ? role.size : 0
+    return (this.#sizes.get(subscription) ?? 0) - own
+  }
+
+  #add({ subscription }: IndexedRole, size: number): void {
+    this.#customSize += size
+    const sum = (this.#sizes.get(subscription) ?? 0) + size
+    if (sum === 0) this.#sizes.delete(subscription)
+    else this.#sizes.set(subscription, sum)
   }
 }
 
@@ -236,7 +259,7 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     },
     permissionsOf: (roleId) => roles.get(roleId)?.allows,
     permissionsIn: (roleId) => roles.get(roleId)?.permissions ?? [],
-    sizeOfOthers: (roleId) => roles.sizeOfOthers(roleId),
+    sizeOfOthers: (roleId, subscription) => roles.sizeOfOthers(roleId, subscription),
     assignmentsOf: (roleId) => byRole.get(roleId) ?? none,
     get size() {
       return byKey.size

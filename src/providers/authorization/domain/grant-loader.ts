@@ -34,7 +34,7 @@ interface GrantLoader {
   /** `undefined` before the first load. */
   assignmentsOf(roleId: string): ReadonlySet<string> | undefined
   /** 0 before the first load. */
-  sizeOfOthers(roleId: string): number
+  sizeOfOthers: GrantIndex['sizeOfOthers']
 }
 
 const rowsAtOnce = 1000
@@ -54,7 +54,7 @@ export function createGrantLoader(
   }: {
     readonly words: VendorWords
     readonly feed: ChangeFeed
-    readonly reader: Pick<Reader, 'get' | 'list'>
+    readonly reader: Pick<Reader, 'get' | 'each'>
     readonly placed?: PlacedScopes
   },
   onChange: () => void,
@@ -86,18 +86,8 @@ export function createGrantLoader(
   async function load(): Promise<GrantIndex> {
     const fresh = createGrantIndex(builtIns, readCondition)
     for (const type of [...ownTypes, ...(placed?.types ?? [])]) {
-      let after: string | undefined
-      for (;;) {
-        const rows = await reader.list({
-          type,
-          under: '/',
-          ...(after === undefined ? {} : { after }),
-          limit: rowsAtOnce,
-        })
-        for (const row of rows) put(fresh, row.id.key, row)
-        after = rows.at(-1)?.id.key
-        if (rows.length < rowsAtOnce || after === undefined) break
-      }
+      // A role may have a megabyte, so they are not read a thousand at a time.
+      for await (const row of reader.each({ type, under: '/' })) put(fresh, row.id.key, row)
     }
     return fresh
   }
@@ -132,6 +122,6 @@ export function createGrantLoader(
       return index
     },
     assignmentsOf: (roleId) => index?.assignmentsOf(roleId),
-    sizeOfOthers: (roleId) => index?.sizeOfOthers(roleId) ?? 0,
+    sizeOfOthers: (roleId, subscription) => index?.sizeOfOthers(roleId, subscription) ?? 0,
   }
 }

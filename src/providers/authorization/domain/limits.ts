@@ -11,6 +11,8 @@ export interface AuthorizationLimits {
   readonly customRolesMax: number
   /** Of all custom roles together (`sizeOfRole`): every process keeps them in memory. */
   readonly customRolesSizeMax: number
+  /** Of these, what roles of one subscription may have. */
+  readonly customRolesSizePerSubscriptionMax: number
   readonly descriptionLengthMax: number
   readonly conditionLengthMax: number
   /** The nesting of parentheses in a condition. */
@@ -29,6 +31,7 @@ export const defaultAuthorizationLimits: AuthorizationLimits = Object.freeze({
   assignmentsPerManagementGroupMax: 500,
   customRolesMax: 5000,
   customRolesSizeMax: 64 * 1024 * 1024,
+  customRolesSizePerSubscriptionMax: 16 * 1024 * 1024,
   descriptionLengthMax: 1024,
   conditionLengthMax: 8192,
   conditionDepthMax: 64,

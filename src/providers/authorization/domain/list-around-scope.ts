@@ -39,14 +39,14 @@ export async function listAroundScope<M>(
     const size = Math.min(budget, isWanted === undefined ? context.limit + 1 : rowsAtOnce)
     if (size <= 0) return { items, next: cursorOf(range, after) }
     const { under, exactly } = ranges[range] ?? { under: '/', exactly: undefined }
-    const rows = await context.reader.list({
+    const page = await context.reader.page({
       type,
       under,
-      ...(after === '' ? {} : { after }),
+      after: after === '' ? undefined : after,
       limit: size,
     })
-    budget -= rows.length
-    for (const row of rows as readonly Resource<M>[]) {
+    budget -= page.items.length
+    for (const row of page.items as readonly Resource<M>[]) {
       // An assignment may be an extension of another assignment, whose key is in the same range.
       const inRange = exactly === undefined || scopeOf(row.id).key === exactly
       if (inRange && (isWanted?.(row) ?? true)) {
@@ -56,9 +56,12 @@ export async function listAroundScope<M>(
       }
       after = row.id.key
     }
-    if (rows.length < size) {
+    if (page.next === undefined) {
       range += 1
       after = ''
+    } else if (page.isShort === true) {
+      // Each may have a hundred kilobytes: the page ends with the bytes that are read for it.
+      return { items, next: cursorOf(range, after) }
     }
   }
   return { items }

@@ -97,7 +97,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
     feed: store.feed('authorization'),
     directoryFeed: { position: () => 0 },
     directory,
-    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+    reader: { get: (id) => plane.reader.get(id), each: (query) => plane.reader.each(query) },
     placed: placedScopes(words, owner.tenantId),
   })
   const { tenantId } = owner

@@ -125,3 +125,32 @@ test('checkAccess says which one denies, and what would have allowed it', async 
   assert.equal(one.denyAssignment.denyAssignmentName, 'held by a stack')
   assert.equal(one.nearest[0].reason, 'Granted')
 })
+
+test('a page of large ones ends with its bytes, and goes on behind it', async () => {
+  await using t = await open()
+  const notActions = Array.from({ length: 200 }, (_, at) => `${at}/`.padEnd(512, 'x'))
+  const names = ['a', 'b', 'c', 'd'].map((one) => name.replace('dddddddd', one.repeat(8)))
+  for (const scope of [group, identity, subscription, group, identity]) {
+    for (const one of names) {
+      const path = `${scope}/${authorization}/denyAssignments/${one}`
+      const permissions = Array.from({ length: 3 }, () => ({ actions: ['*/delete'], notActions }))
+      await t.plane.services.storeAsSystem(path, version, denial([], { permissions }))
+    }
+  }
+  const shown: string[] = []
+  let token: string | undefined = ''
+  let pages = 0
+  do {
+    const query = token === '' ? '' : `&$skiptoken=${encodeURIComponent(token)}`
+    const path = `${subscription}/${authorization}/denyAssignments?$top=1000${query}`
+    const { body, nextToken } = await t.call('GET', path)
+    const text = JSON.stringify(body)
+    assert.ok(text.length < 3 * 1024 * 1024, `${text.length} characters in one page`)
+    for (const { id } of JSON.parse(text).value) shown.push(id)
+    token = nextToken
+    pages++
+  } while (token !== undefined)
+  assert.equal(new Set(shown).size, 12)
+  assert.equal(shown.length, 12)
+  assert.ok(pages > 1)
+})

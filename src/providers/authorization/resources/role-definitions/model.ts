@@ -1,7 +1,14 @@
 /** A role: what it allows, and where it may be assigned. One stored form for all versions. */
 
 import { type ActionMatcher, compilePermission } from '#kernel/action.ts'
-import { extensionOf, isWithin, type ResourceId, rootId } from '#kernel/resource-id.ts'
+import {
+  extensionOf,
+  isWithin,
+  parseResourceId,
+  type ResourceId,
+  rootId,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 
 /** `actions` minus `notActions`, and likewise for the data plane. Never a deny. */
@@ -33,6 +40,15 @@ export function sizeOfRole({ permissions, assignableScopes }: RoleDefinition): n
     }
   }
   return size
+}
+
+/**
+ * Whose room the role takes: that of its subscription. Its scopes are all within the one at which it is written, so those of a
+ * writer of one subscription are all there. Empty for one above.
+ */
+export function subscriptionOfRole({ assignableScopes: [first = ''] }: RoleDefinition): string {
+  const scope = parseResourceId(first)
+  return (scope && subscriptionOf(scope)?.toLowerCase()) ?? ''
 }
 
 /** The id of a role definition, whatever scope it is read at. The GUID is shown in lower case. */

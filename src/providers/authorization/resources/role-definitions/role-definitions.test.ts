@@ -14,7 +14,7 @@ import { builtInRoles, ownerRoleId } from '../../domain/built-in-roles.ts'
 import { createGrantIndex } from '../../domain/grant-index.ts'
 import { defaultAuthorizationLimits } from '../../domain/limits.ts'
 import { roleDefinitionSource } from './list.ts'
-import { type RoleDefinition, sizeOfRole } from './model.ts'
+import { type RoleDefinition, sizeOfRole, subscriptionOfRole } from './model.ts'
 import { isActionPattern, roleDefinitionRules, roleDeletionRules } from './rules.ts'
 import { v2022_04_01 } from './versions/2022-04-01.ts'
 
@@ -45,8 +45,8 @@ function problems(
     previous?: RoleDefinition
     reader?: MemoryReader
     customRolesMax?: number
-    /** Of all other roles. */
-    sizeOfOthers?: number
+    /** Of all other roles, and of those of the subscription. */
+    sizeOfOthers?: readonly [all: number, ofSubscription: number]
     /** What contains a scope by placement. */
     places?: readonly string[]
   } = {},
@@ -71,7 +71,12 @@ function problems(
     assignmentsOf: () =>
       options.sizeOfOthers === undefined
         ? undefined
-        : { keys: new Set(), position: 1, sizeOfOthers: options.sizeOfOthers },
+        : {
+            keys: new Set(),
+            position: 1,
+            sizeOfOthers: (subscription) =>
+              options.sizeOfOthers?.[subscription === undefined ? 0 : 1] ?? 0,
+          },
   })
 }
 
@@ -180,7 +185,7 @@ test('a role in use is not deleted, whether an index or the rows know it', async
   const unknown = { builtIns, assignmentsOf: () => undefined }
   const knows = (keys: readonly string[], position = reader.feed.position()) => ({
     builtIns,
-    assignmentsOf: () => ({ keys: new Set(keys), position, sizeOfOthers: 0 }),
+    assignmentsOf: () => ({ keys: new Set(keys), position, sizeOfOthers: () => 0 }),
   })
   await roleDeletionRules(context, unknown)
   reader.put(assignment, { roleId: name })
@@ -338,14 +343,20 @@ test('what is left out of a permission is an empty list', () => {
 })
 
 test('all custom roles together have a size, since every process keeps them in memory', async () => {
-  const { customRolesSizeMax } = defaultAuthorizationLimits
+  const { customRolesSizeMax: max, customRolesSizePerSubscriptionMax: ofOne } =
+    defaultAuthorizationLimits
   const action = 'Vendor.X/things/read'
   const own = sizeOfRole(role(permit(action)))
   assert.equal(own, sub.length + action.length + 128)
-  const pathsBeside = async (sizeOfOthers: number): Promise<readonly string[]> =>
-    (await problems(role(permit(action)), { sizeOfOthers })).map(({ path }) => path)
-  assert.deepEqual(await pathsBeside(customRolesSizeMax - own), [])
-  assert.deepEqual(await pathsBeside(customRolesSizeMax - own + 1), ['properties.permissions'])
+  const pathsBeside = async (all: number, ofSubscription: number): Promise<readonly string[]> =>
+    (await problems(role(permit(action)), { sizeOfOthers: [all, ofSubscription] })).map(
+      ({ path }) => path,
+    )
+  assert.deepEqual(await pathsBeside(max - own, 0), [])
+  assert.deepEqual(await pathsBeside(max - own + 1, 0), ['properties.permissions'])
+  // No subscription takes what others may have.
+  assert.deepEqual(await pathsBeside(ofOne, ofOne - own), [])
+  assert.deepEqual(await pathsBeside(ofOne, ofOne - own + 1), ['properties.permissions'])
 })
 
 test('the index knows the sizes of custom roles, as they are', () => {
@@ -358,8 +369,14 @@ test('the index knows the sizes of custom roles, as they are', () => {
   }
   put('Vendor.X/things/read', 'Vendor.X/things/write')
   const size = put('Vendor.X/things/read')
-  assert.equal(index.sizeOfOthers('another'), size)
-  assert.equal(index.sizeOfOthers(name), 0)
+  const own = subscriptionOfRole(role())
+  assert.notEqual(own, '')
+  for (const subscription of [undefined, own]) {
+    assert.equal(index.sizeOfOthers('another', subscription), size)
+    assert.equal(index.sizeOfOthers(name, subscription), 0)
+  }
+  assert.equal(index.sizeOfOthers('another', 'of-another'), 0)
   index.remove(id.key)
   assert.equal(index.sizeOfOthers('another'), 0)
+  assert.equal(index.sizeOfOthers('another', own), 0)
 })

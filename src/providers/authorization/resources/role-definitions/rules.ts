@@ -9,7 +9,7 @@ import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { type AuthorizationCode, authorizationProblem, refuseAuthorization } from '../../errors.ts'
 import type { RoleAssignment } from '../role-assignments/model.ts'
-import { isAssignableAt, type RoleDefinition, sizeOfRole } from './model.ts'
+import { isAssignableAt, type RoleDefinition, sizeOfRole, subscriptionOfRole } from './model.ts'
 
 /** The id in the path as the caller wrote it; the row is at the root, whatever scope the path names. */
 export interface Requested {
@@ -39,11 +39,9 @@ export async function roleDefinitionRules(
     ...actionProblems(desired, limits),
   ]
   if (problems.length > 0) return problems
-  const { sizeOfOthers = 0 } = assignmentsOf(name.toLowerCase()) ?? {}
-  if (sizeOfOthers + sizeOfRole(desired) > limits.customRolesSizeMax) {
-    const reason = `all custom roles together may have no more than ${limits.customRolesSizeMax} characters of scopes and actions, with 128 more for each action`
-    return [problem('properties.permissions', reason)]
-  }
+  const known = assignmentsOf(name.toLowerCase())
+  problems.push(...sizeProblems(desired, limits, known))
+  if (problems.length > 0) return problems
   refuseOutside(scope, previous, name)
   refuseOutside(scope, desired, name)
   if (previous === undefined) {
@@ -186,6 +184,32 @@ function actionProblems(role: RoleDefinition, limits: AuthorizationLimits): Prob
     }
   })
   return problems
+}
+
+/** Every process has all roles in memory. No subscription may use up what all may have. */
+function sizeProblems(
+  role: RoleDefinition,
+  { customRolesSizeMax, customRolesSizePerSubscriptionMax }: AuthorizationLimits,
+  known: ReturnType<AssignmentsOf>,
+): Problem[] {
+  const subscription = subscriptionOfRole(role)
+  const bounds = [
+    ['all custom roles', known?.sizeOfOthers(), customRolesSizeMax],
+    ...(subscription === ''
+      ? []
+      : [
+          [
+            'the custom roles of a subscription',
+            known?.sizeOfOthers(subscription),
+            customRolesSizePerSubscriptionMax,
+          ] as const,
+        ]),
+  ] as const
+  return bounds.flatMap(([which, others = 0, most]) => {
+    if (others + sizeOfRole(role) <= most) return []
+    const reason = `${which} together may have no more than ${most} characters of scopes and actions, with 128 more for each action`
+    return [problem('properties.permissions', reason)]
+  })
 }
 
 async function limitProblems(reader: Reader, limits: AuthorizationLimits): Promise<Problem[]> {
