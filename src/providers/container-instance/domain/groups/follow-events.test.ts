@@ -53,3 +53,14 @@ test('the events are asked for again after the store was away, and after the eng
   assert.deepEqual(failures, [])
   assert.match(reasons[0] ?? '', /PostgreSQL cannot answer/)
 })
+
+test('a group whose containers end again and again forgets its own ends, and not those of others', () => {
+  const ends = new KnownEnds()
+  ends.note('quiet', 'web', 1000, 3)
+  for (let part = 0; part < 3000; part++) ends.note('busy', `part${part}`, 1000, 1)
+  assert.equal(ends.exitCodeAt('quiet', 'web', 1000), 3)
+  assert.equal(ends.exitCodeAt('busy', 'part0', 1000), undefined)
+  assert.equal(ends.exitCodeAt('busy', 'part2999', 1000), 1)
+  ends.note('quiet', 'web', 9000, 4)
+  assert.equal(ends.exitCodeAt('quiet', 'web', 9000), 4)
+})

@@ -11,28 +11,44 @@ import type { GroupIndex } from './group-index.ts'
 const reconnectMs = 2000
 /** An unknown group may be another replica's newest, or an orphan, so it does not cause a read each time. */
 const refreshMs = 5000
+/** Containers whose ends are kept, of all groups. Beyond, the group with most of them forgets its oldest. */
 const endsKeptMax = 2000
 
-/** The exit codes that the engine reported, by container: the only way to learn those of earlier runs. */
+interface End {
+  readonly at: number
+  readonly exitCode: number
+}
+
+/** The exit codes that the engine reported, by group and container: the only way to learn those of earlier runs. */
 export class KnownEnds {
-  readonly #ends = new Map<string, readonly { readonly at: number; readonly exitCode: number }[]>()
+  readonly #ends = new Map<string, Map<string, readonly End[]>>()
+  #size = 0
 
   note(group: string, part: string, at: number, exitCode: number): void {
-    const key = `${group}/${part}`
-    const known = this.#ends.get(key) ?? []
-    this.#ends.delete(key)
-    this.#ends.set(key, [...known, { at, exitCode }].slice(-3))
-    if (this.#ends.size <= endsKeptMax) return
-    const oldest = this.#ends.keys().next()
-    if (oldest.done !== true) this.#ends.delete(oldest.value)
+    const own = this.#ends.get(group) ?? new Map<string, readonly End[]>()
+    this.#ends.set(group, own)
+    const known = own.get(part)
+    if (known === undefined) this.#size++
+    own.delete(part)
+    own.set(part, [...(known ?? []), { at, exitCode }].slice(-3))
+    if (this.#size > endsKeptMax) this.#forgetOne()
   }
 
   /** The exit code of the run that ended at about that time; an engine uses two clocks that differ a little. */
   exitCodeAt(group: string, part: string, finishedAt: number): number | undefined {
-    const near = (this.#ends.get(`${group}/${part}`) ?? []).filter(
+    const near = (this.#ends.get(group)?.get(part) ?? []).filter(
       ({ at }) => Math.abs(at - finishedAt) < 2000,
     )
     return near.at(-1)?.exitCode
+  }
+
+  #forgetOne(): void {
+    let most: readonly [string, Map<string, readonly End[]>] = ['', new Map()]
+    for (const one of this.#ends) if (one[1].size > most[1].size) most = one
+    const [group, parts] = most
+    const [oldest = ''] = parts.keys()
+    if (parts.delete(oldest)) this.#size--
+    if (parts.size === 0) this.#ends.delete(group)
   }
 }
 
