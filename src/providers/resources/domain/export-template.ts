@@ -7,7 +7,7 @@
 import type { TSchema } from 'typebox'
 import type { ErrorDetail } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import { nameOf, parentOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { ActionContext } from '#plane/declare/action.ts'
 import { nextTurn } from '#plane/next-turn.ts'
@@ -48,11 +48,11 @@ export async function exportGroup(
   context: ActionContext<unknown>,
   options: ExportOptions,
 ): Promise<ExportedTemplate> {
-  const members = await resourcesOf(services, context, options)
   const shown: { readonly one: Found; readonly version: string; readonly wire: Json }[] = []
   const missing: ErrorDetail[] = []
   let left = charactersMax
-  for (const one of members) {
+  for await (const one of resourcesOf(services, context, options)) {
+    context.signal?.throwIfAborted()
     await nextTurn()
     const version = newestOf(one.route)
     const found = await attempt(() => read(services, context, one.id, version))
@@ -66,6 +66,7 @@ export async function exportGroup(
     if (left < 0) throw refuseResources.ExportTooLarge({ limit: `${charactersMax} characters` })
     shown.push({ one, version, wire })
   }
+  shown.sort((a, b) => (a.one.id.key < b.one.id.key ? -1 : 1))
   const names = new TemplateNames(
     shown.map(({ one }) => one),
     options,
@@ -104,25 +105,47 @@ export async function exportGroup(
   }
 }
 
-/** Resources of every type that is PUT in a group; extensions (locks, assignments) are left out. */
-async function resourcesOf(
+/**
+ * Resources of every type that is PUT in a group, one by one; extensions (locks, assignments) are left out. Each may have
+ * megabytes, so none is read before those before it were shown, and those that are named are read alone.
+ */
+async function* resourcesOf(
   { describe, reader }: Services,
   { id: group, words }: ActionContext<unknown>,
   { only }: ExportOptions,
-): Promise<readonly Found[]> {
-  const found: Found[] = []
+): AsyncGenerator<Found> {
+  const own = `${words.namespace}.`
+  const routes = new Map<string, RouteDescription>()
   for (const route of describe()) {
     if (route.method !== 'PUT' || route.isComputed || !route.path.startsWith(groupPrefix)) continue
-    const own = `${words.namespace}.`
-    const type = route.type.startsWith(own) ? route.type.slice(own.length) : route.type
-    for await (const { id } of reader.each({ type, under: group, limit: resourcesMax + 1 })) {
-      if (only?.has(id.key) ?? true) found.push({ id, route })
-    }
-    if (found.length > resourcesMax) {
-      throw refuseResources.ExportTooLarge({ limit: `${resourcesMax} resources` })
-    }
+    routes.set(route.type.startsWith(own) ? route.type.slice(own.length) : route.type, route)
   }
-  return found.sort((a, b) => (a.id.key < b.id.key ? -1 : 1))
+  if (only === undefined) {
+    let left = resourcesMax
+    for (const type of routes.keys()) {
+      left -= await reader.count({ type, under: group, limit: resourcesMax + 1 })
+    }
+    if (left < 0) throw tooMany()
+    for (const [type, route] of routes) {
+      for await (const { id } of reader.each({ type, under: group })) yield { id, route }
+    }
+    return
+  }
+  const byType = new Map([...routes.values()].map((route) => [route.type.toLowerCase(), route]))
+  let left = resourcesMax
+  for (const key of only) {
+    const [, last, ...more] = parseResourceId(key)?.segments ?? []
+    const route = byType.get(`${last?.namespace}/${last?.types.join('/')}`.toLowerCase())
+    const isMember = more.length === 0 && key.startsWith(`${group.key}/providers/`)
+    const found = route !== undefined && isMember ? await reader.get(key) : undefined
+    if (route === undefined || found === undefined) continue
+    if (--left < 0) throw tooMany()
+    yield { id: found.id, route }
+  }
+}
+
+function tooMany(): Error {
+  return refuseResources.ExportTooLarge({ limit: `${resourcesMax} resources` })
 }
 
 function newestOf({ versions }: RouteDescription): string {

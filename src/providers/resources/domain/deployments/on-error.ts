@@ -7,6 +7,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { Context, Resource } from '#plane/declare/resource.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import { refuseDeployment } from '../../errors.ts'
 import type { Deployment, DeploymentRequest, Fallback } from '../../resources/deployments/model.ts'
 import { requireRight } from './require-right.ts'
@@ -42,7 +43,7 @@ function notServed(reason: string): Error {
  * and when the caller may not read or deploy it.
  */
 export async function fallbackAt(
-  context: Pick<Context, 'reader' | 'may' | 'words' | 'principal'>,
+  context: Pick<Context, 'reader' | 'may' | 'words' | 'principal' | 'signal'>,
   id: ResourceId,
   { onError }: Pick<DeploymentRequest, 'onError'>,
   isNested: boolean,
@@ -102,20 +103,36 @@ export function siblingOf(id: ResourceId, name: string): string {
   return `${id.text.slice(0, id.text.lastIndexOf('/'))}/${name}`
 }
 
-/** Finds the caller's own last successful deployment of a scope; a bounded number is kept. */
+/** Pages that are looked through: each has two megabytes of deployments, or five hundred of them. */
+const pagesMax = 32
+
+/** Finds the caller's own last successful deployment of a scope; a bounded number is kept, of megabytes each. */
 async function lastSuccessful(
-  { reader, principal }: Pick<Context, 'reader' | 'principal'>,
+  { reader, principal, signal }: Pick<Context, 'reader' | 'principal' | 'signal'>,
   id: ResourceId,
 ): Promise<Resource<Deployment> | undefined> {
   const under = id.key.slice(0, id.key.lastIndexOf('/'))
   let last: Resource<Deployment> | undefined
-  // The type's `toModel` made the rows.
-  for await (const row of reader.each({ type, under }) as AsyncIterable<Resource<Deployment>>) {
-    if (!isMeant(row, id) || !isOf(principal, row.model)) continue
-    if (row.model.startedAt >= (last?.model.startedAt ?? 0)) last = row
-  }
+  let after: string | undefined
+  let pages = 0
+  do {
+    if (++pages > pagesMax) {
+      throw notServed('the deployments of this scope are too large to look through: name the one')
+    }
+    await nextTurn()
+    signal?.throwIfAborted()
+    const page = await reader.page({ type, under, after, limit: rowsAtOnce })
+    // The type's `toModel` made the rows.
+    for (const row of page.items as readonly Resource<Deployment>[]) {
+      if (!isMeant(row, id) || !isOf(principal, row.model)) continue
+      if (row.model.startedAt >= (last?.model.startedAt ?? 0)) last = row
+    }
+    after = page.next
+  } while (after !== undefined)
   return last
 }
+
+const rowsAtOnce = 500
 
 interface Repeated {
   readonly run: string

@@ -360,6 +360,29 @@ test('a deployment that fails falls back to the last that succeeded, or to the o
   assert.equal(error.details[0].code, 'DeploymentSettingNotServed')
 })
 
+test('the last one is looked for among some megabytes of deployments; one that is named is found among any', async () => {
+  await using store = await memoryStore()
+  await using started = await startDeployments({ store })
+  await started.call('PUT', at('one'), body([]))
+  await started.settle()
+  const row = await store.get(at('one').toLowerCase())
+  assert.ok(row)
+  const document = JSON.stringify({ ...JSON.parse(row.document), observed: 'x'.repeat(2_200_000) })
+  await store.transact(async (tx) => {
+    for (let n = 0; n < 40; n++) {
+      const id = at(`large${n}`)
+      await tx.insert({ ...row, id, key: id.toLowerCase(), document, uniqueKey: null })
+    }
+  })
+  const last = body([], { onErrorDeployment: { type: 'LastSuccessful' } })
+  await assert.rejects(started.call('POST', `${at('new')}/validate`, last), {
+    code: 'DeploymentSettingNotServed',
+    message: /too large to look through/,
+  })
+  const validated = await started.call('POST', `${at('new')}/validate`, body([], onErrorOf('one')))
+  assert.equal(validated.status, 200)
+})
+
 const onErrorOf = (deploymentName: string): object => ({
   onErrorDeployment: { type: 'SpecificDeployment', deploymentName },
 })

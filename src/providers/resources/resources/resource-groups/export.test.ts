@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isTerminalState } from '#kernel/operation.ts'
-import { nobody } from '#plane/testing/start.ts'
+import { memoryStore, nobody } from '#plane/testing/start.ts'
+import type { Store } from '#stores/store.ts'
 import { group, type Started, startDeployments, subscription } from '../../testing/start.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
@@ -13,8 +14,8 @@ const version = '2021-04-01'
 const vault = `${group}/providers/Vendor.Secrets/vaults/one`
 const containers = `${group}/providers/Vendor.ContainerInstance/containerGroups/web`
 
-async function start(): Promise<Started> {
-  const started = await startDeployments()
+async function start(store?: Store): Promise<Started> {
+  const started = await startDeployments(store === undefined ? {} : { store })
   const { call } = started
   await call('PUT', group, { location: 'local' }, { version })
   const body = { location: 'local', tags: { a: 'b' }, properties: {} }
@@ -100,6 +101,59 @@ test('children follow their parents, text is no expression, and no secret is in 
   const plain = await exported(started, { options: 'SkipAllParameterization' })
   assert.deepEqual(plain.template.parameters, {})
   assert.ok(plain.template.resources.some((one: Wire) => one.name === 'one/word'))
+})
+
+test('of what is named nothing else is read, and nothing behind what is too large', async () => {
+  await using inner = await memoryStore()
+  const read: string[] = []
+  const got = new Set<string>()
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      // Stores have private members, so their methods are bound to them.
+      if (typeof member !== 'function') return member
+      return (...given: readonly unknown[]) => {
+        if (name === 'list') read.push(String((given[0] as { type?: string }).type))
+        if (name === 'get') got.add(String(given[0]))
+        return member.apply(target, given)
+      }
+    },
+  })
+  await using started = await start(store)
+  read.length = 0
+  const { template } = await exported(started, { resources: [vault, `${vault}-none`, group] })
+  assert.equal(template.resources.length, 1)
+  assert.deepEqual(read, [])
+  const [one, rows] = [await inner.get(containers.toLowerCase()), 20]
+  assert.ok(one)
+  const document = JSON.stringify({
+    ...JSON.parse(one.document),
+    tags: { a: 'x'.repeat(1_200_000) },
+  })
+  await inner.transact(async (tx) => {
+    for (let at = 0; at < rows; at++) {
+      const id = `${containers}${at}`
+      await tx.insert({ ...one, id, key: id.toLowerCase(), document, uniqueKey: null })
+    }
+  })
+  await assert.rejects(exported(started, {}), { code: 'ExportTooLarge' })
+  const all = read.length
+  const large = [...got].filter((key) => /\/web\d/.test(key))
+  assert.equal(large.length, 4, 'it stops where it is too large')
+  await inner.transact(async (tx) => {
+    for (let at = 0; at < 200; at++) {
+      const id = `${vault}-${at}`
+      await tx.insert({
+        ...one,
+        id,
+        key: id.toLowerCase(),
+        type: 'vendor.secrets/vaults',
+        uniqueKey: null,
+      })
+    }
+  })
+  await assert.rejects(exported(started, {}), { code: 'ExportTooLarge' })
+  assert.equal(read.length, all, 'they are counted before any is read')
 })
 
 test('it takes a right, and says what it does not make', async () => {

@@ -1,6 +1,7 @@
 /** The wire form of deployment stacks in 2024-03-01 and in the versions that known clients send. */
 
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import type { Problem } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
@@ -8,6 +9,11 @@ import { showStack } from '../../../domain/stacks/show.ts'
 import type { DeploymentStack, StackProgress } from '../model.ts'
 
 const action = Type.Enum(['delete', 'detach'])
+/**
+ * They are compared at each write of what hundreds of stacks may deny. Actions have some forty characters; two hundred may be
+ * named.
+ */
+const excludedCharactersMax = 16 * 1024
 
 /** The language parses the template and its parameters, and reports problems in more detail. */
 export const stackBody = Type.Object({
@@ -77,6 +83,13 @@ const v2024_03_01: Version<DeploymentStack> = {
   answer,
   unknownProperties: 'ignore',
   patch: 'none',
+  problems({ properties: { denySettings } }: Static<typeof stackBody>): readonly Problem[] {
+    const { excludedActions = [] } = denySettings
+    const characters = excludedActions.reduce((sum, { length }) => sum + length, 0)
+    if (characters <= excludedCharactersMax) return []
+    const message = `all of them together may have no more than ${excludedCharactersMax} characters`
+    return [{ path: 'properties.denySettings.excludedActions', message }]
+  },
   // Only its own template knows what is secure in it, so arguments and template are recorded nowhere.
   withoutSecrets(body: object) {
     const { properties, ...rest } = body as { readonly properties?: unknown }
