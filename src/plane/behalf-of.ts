@@ -76,8 +76,10 @@ export function roomForLarge(): Promise<void> | undefined {
     reads = { leave: undefined, entering: undefined, isOver: false }
     largeReads.set(request, reads)
   }
-  if (reads.leave !== undefined) return undefined
-  reads.entering ??= enter(request, reads)
+  if (reads.leave !== undefined || reads.entering !== undefined) return reads.entering
+  const entered = room.enter(request.owner, 1, request.awaited)
+  if (entered instanceof Promise) reads.entering = wait(entered, reads)
+  else reads.leave = entered
   return reads.entering
 }
 
@@ -88,8 +90,8 @@ export function haveRoomForLarge(): void {
     largeReads.set(request, { leave: () => {}, entering: undefined, isOver: false })
 }
 
-async function enter({ owner, awaited }: AskedRequest, reads: LargeReads): Promise<void> {
-  const leave = await room.enter(owner, 1, awaited)
-  reads.leave = leave
-  if (reads.isOver) leave()
+async function wait(entered: Promise<Leave>, reads: LargeReads): Promise<void> {
+  reads.leave = await entered
+  reads.entering = undefined
+  if (reads.isOver) reads.leave()
 }

@@ -5,7 +5,7 @@ import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { largeFrom } from '#stores/large-rows.ts'
 import { isCut } from '#stores/list-budget.ts'
-import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
+import type { ListQuery, Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
 import { type Access, allowsWithoutAttributes, isAboveOne, requestedOf } from './access.ts'
 import { roomForLarge } from './behalf-of.ts'
 import type { Context, InsideContext, Reader } from './declare/resource.ts'
@@ -68,9 +68,19 @@ export function createReader(
   return new ResourceReader(deps, reads)
 }
 
-/** Rows that were read for a request, before they are parsed. */
-export function roomForLargeIn(rows: readonly ResourceRow[]): Promise<void> | undefined {
-  return rows.some(({ document }) => document.length >= largeFrom) ? roomForLarge() : undefined
+/** A list that may have large rows. Who has to wait for room to work on them keeps none meanwhile. */
+export async function listWithRoom(
+  reads: Reads | Tx,
+  query: ListQuery,
+): Promise<readonly ResourceRow[]> {
+  let rows = await reads.list(query)
+  // Whoever is in a transaction waits for nothing else.
+  if ('lock' in reads || !rows.some(({ document }) => document.length >= largeFrom)) return rows
+  const room = roomForLarge()
+  if (room === undefined) return rows
+  rows = []
+  await room
+  return reads.list(query)
 }
 
 /** Whether the very row is known to be large. */
@@ -129,8 +139,7 @@ class ResourceReader implements Reader {
       limit,
       bytesMax: this.#deps.limits.pageBytesMax,
     }
-    const rows = await this.#reads.list(query)
-    if (!('lock' in this.#reads)) await roomForLargeIn(rows)
+    const rows = await listWithRoom(this.#reads, query)
     const last = rows.at(-1)
     const items = rows.map((row) => readRow(row))
     if (last === undefined || !isCut(rows, query)) return { items }
@@ -186,8 +195,7 @@ class ResourceReader implements Reader {
         limit: Math.min(left, rowsAtOnce),
         bytesMax: this.#deps.limits.pageBytesMax,
       }
-      const rows = await reads.list(query)
-      if (!('lock' in reads)) await roomForLargeIn(rows)
+      const rows = await listWithRoom(reads, query)
       yield rows
       left -= rows.length
       after = rows.at(-1)?.key

@@ -15,7 +15,7 @@ import { type CompiledStoredType, type CompiledType, isStored } from '../compile
 import { packContinuationToken, unpackContinuationToken } from '../continuation-tokens.ts'
 import type { Resource } from '../declare/resource.ts'
 import type { ListContext, Version } from '../declare/wire.ts'
-import { contextOf, type PlaneDependencies, roomForLargeIn, type WireRow } from '../dependencies.ts'
+import { contextOf, listWithRoom, type PlaneDependencies, type WireRow } from '../dependencies.ts'
 import { readRow, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import type { LocatedRoute, ReadRoute } from '../locate.ts'
@@ -260,8 +260,7 @@ export async function listTracked(
     limit: query.limit,
     bytesMax: deps.limits.pageBytesMax,
   }
-  const rows = await deps.store.list(asked)
-  await roomForLargeIn(rows)
+  const rows = await listWithRoom(deps.store, asked)
   const last = rows.at(-1)
   return {
     items: rows.flatMap((row) => {
