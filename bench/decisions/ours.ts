@@ -68,27 +68,22 @@ function rowOf({ id, scope, principalId, role, env }: Assignment): Resource {
   } as unknown as Resource
 }
 
-/** Pages of rows, made on demand, so that memory holds only what the authorizer keeps. */
+/** Rows made on demand, so that memory holds only what the authorizer keeps. */
 function readerOf(fixture: DecisionFixture): AuthorizerDependencies['reader'] {
-  const ids = new Map<string, number>()
   return {
     get: async () => undefined,
-    async list({ type, after, limit }) {
-      if (type.endsWith('roleDefinitions')) {
-        if (after !== undefined) return []
-        return Object.entries(fixture.roles).map(([id, role]) => {
-          const permissions = [{ ...role, dataActions: [], notDataActions: [] }]
-          return {
-            id: idOf(`/providers/Vendor.Authorization/roleDefinitions/${id}`),
-            model: { permissions },
-          } as unknown as Resource
-        })
+    async *each({ type }) {
+      if (!type.endsWith('roleDefinitions')) {
+        for (const one of fixture.assignments) yield rowOf(one)
+        return
       }
-      const from = after === undefined ? 0 : (ids.get(after) ?? 0) + 1
-      const rows = fixture.assignments.slice(from, from + limit).map(rowOf)
-      const last = rows.at(-1)
-      if (last !== undefined) ids.set(last.id.key, from + rows.length - 1)
-      return rows
+      for (const [id, role] of Object.entries(fixture.roles)) {
+        const permissions = [{ ...role, dataActions: [], notDataActions: [] }]
+        yield {
+          id: idOf(`/providers/Vendor.Authorization/roleDefinitions/${id}`),
+          model: { permissions },
+        } as unknown as Resource
+      }
     },
   }
 }
