@@ -6,6 +6,8 @@ import { haveRoomForLarge, inNameOf, inRequestOf, roomForLarge } from './behalf-
 import { group, owner, startPlane } from './testing/start.ts'
 
 const none = (): undefined => undefined
+/** What a widget has at least. */
+const bare = JSON.parse('{"parts":[]}')
 
 /** Requests that go on until they are ended. */
 function requests() {
@@ -73,7 +75,7 @@ test('readers and what is sent from inside count as such, once a row is known to
   const version = '2024-01-01'
   await t.call('PUT', path, {
     location: 'here',
-    properties: { parts: [], note: 'x'.repeat(300 * 1024) },
+    properties: { ...bare, note: 'x'.repeat(300 * 1024) },
   })
   const { reader, caller } = t.plane.services
   const sent = { method: 'GET', path, version, principal: owner, correlationId: '' } as const
@@ -86,11 +88,7 @@ test('readers and what is sent from inside count as such, once a row is known to
     () => reader.page({ type: 'Sample/widgets', under: group, after: undefined, limit: 9 }),
     () => caller.call(sent),
     () =>
-      caller.dryRun(
-        [{ path, version, body: { location: 'here', properties: { parts: [] } } }],
-        owner,
-        '',
-      ),
+      caller.dryRun([{ path, version, body: { location: 'here', properties: bare } }], owner, ''),
     () => t.plane.services.listTracked({ under: { key: group.toLowerCase() } as never, limit: 9 }),
   ]) {
     const { begun, ends, begin, settled } = requests()

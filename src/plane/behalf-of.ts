@@ -5,7 +5,7 @@
 
 import { type Awaited, createRoom, type Leave } from '#kernel/room.ts'
 import {
-  type AskedRequest,
+  type AwaitedRequest,
   behalfOf,
   behalfOfRequest,
   currentRequest,
@@ -26,7 +26,7 @@ interface LargeReads {
   isOver: boolean
 }
 
-const largeReads = new WeakMap<AskedRequest, LargeReads>()
+const largeReads = new WeakMap<AwaitedRequest, LargeReads>()
 const room = createRoom(sizes)
 
 /** One piece of work in somebody's name, from its begin to its end. */
@@ -45,7 +45,7 @@ export async function inRequestOf<T>(
   awaited: Awaited,
   work: () => Promise<T>,
 ): Promise<T> {
-  const request: AskedRequest = { owner, awaited }
+  const request: AwaitedRequest = { owner, awaited }
   const behalf = behalfOfRequest(request)
   try {
     return await behalf.run(work)

@@ -8,7 +8,7 @@ import type { Preconditions } from '#kernel/etag.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { parentOf } from '#kernel/resource-id.ts'
-import { createRoom, type Leave } from '#kernel/room.ts'
+import { createRoom, type Leave, type Room } from '#kernel/room.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
 import { isForRequest, roomForLarge } from './behalf-of.ts'
@@ -169,11 +169,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     try {
       const { route, input } = await ready(request, principal, correlationId)
       const large = deps.store.largeAt(route.id.key)
-      // What goes on by itself has no room of a request.
-      if (large > 0) {
-        if (isForRequest()) await roomForLarge()
-        else leave = await largeRows.enter(principal.id, large, () => signal)
-      }
+      if (large > 0) leave = await roomForTrial(largeRows, principal.id, large, signal)
       const expecting = expectSibling(rows, route)
       if (expecting !== undefined) await expecting
       put = await tried(deps, route, input, { reads: rows, shared })
@@ -229,6 +225,18 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       return results
     },
   }
+}
+
+/** What goes on by itself has no room of a request. */
+async function roomForTrial(
+  largeRows: Room,
+  owner: string,
+  characters: number,
+  signal: AbortSignal | undefined,
+): Promise<Leave | undefined> {
+  if (!isForRequest()) return largeRows.enter(owner, characters, () => signal)
+  await roomForLarge()
+  return undefined
 }
 
 interface Trial {

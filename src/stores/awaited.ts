@@ -14,7 +14,7 @@ interface Behalf {
 }
 
 /** A request of a caller, with all that is asked for it. Whoever knows more of it keeps that here. */
-export interface AskedRequest {
+export interface AwaitedRequest {
   readonly owner: string
   readonly awaited: Awaited
 }
@@ -22,7 +22,7 @@ export interface AskedRequest {
 interface Call {
   /** `owner` is undefined once it has ended. */
   readonly behalf?:
-    | { owner: string | undefined; readonly request: AskedRequest | undefined }
+    | { owner: string | undefined; readonly request: AwaitedRequest | undefined }
     | undefined
   readonly awaited?: Awaited
 }
@@ -39,11 +39,11 @@ export function behalfOf(owner: string): Behalf {
   return begin(owner, currentRequest())
 }
 
-export function behalfOfRequest(request: AskedRequest): Behalf {
+export function behalfOfRequest(request: AwaitedRequest): Behalf {
   return begin(request.owner, request)
 }
 
-function begin(owner: string, request: AskedRequest | undefined): Behalf {
+function begin(owner: string, request: AwaitedRequest | undefined): Behalf {
   const behalf: Call['behalf'] = { owner, request }
   return {
     run: (work) => storage.run({ behalf }, work),
@@ -64,7 +64,7 @@ export function awaitedSignal(): ReturnType<Awaited> {
 }
 
 /** The request that it is done for; undefined for all that goes on by itself. */
-export function currentRequest(): AskedRequest | undefined {
+export function currentRequest(): AwaitedRequest | undefined {
   return storage.getStore()?.behalf?.request
 }
 

@@ -72,6 +72,7 @@ const rules: readonly Rule[] = [
       'src/providers/data-share/resources/consumer-invitations/resource.ts':
         'a number that is shown',
       'src/providers/data-share/domain/synchronizations/actions.ts': 'whether there is any mapping',
+      'src/providers/resources/domain/export-template.ts': 'how many would be read',
     },
   },
 ]

@@ -45,10 +45,10 @@ export class KnownEnds {
   #forgetOne(): void {
     let most: readonly [string, Map<string, readonly End[]>] = ['', new Map()]
     for (const one of this.#ends) if (one[1].size > most[1].size) most = one
-    const [group, parts] = most
-    const [oldest = ''] = parts.keys()
-    if (parts.delete(oldest)) this.#size--
-    if (parts.size === 0) this.#ends.delete(group)
+    const [group, own] = most
+    const [oldest = ''] = own.keys()
+    if (own.delete(oldest)) this.#size--
+    if (own.size === 0) this.#ends.delete(group)
   }
 }
 
