@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../tests/until.ts'
 import { haveRoomForLarge, inNameOf, inRequestOf, roomForLarge } from './behalf-of.ts'
 import { group, owner, startPlane } from './testing/start.ts'
 
@@ -53,6 +54,24 @@ test('of one caller two requests read large resources at once, from their first 
   await Promise.all(all)
 })
 
+test('what a request begins and leaves behind takes no place', async () => {
+  const { begun, ends, begin, settled } = requests()
+  const over = Promise.withResolvers<void>()
+  const left: Promise<unknown>[] = []
+  for (let at = 0; at < 3; at++) {
+    await inRequestOf('five', none, async () => {
+      left.push(over.promise.then(() => inNameOf('five', async () => roomForLarge())))
+    })
+  }
+  over.resolve()
+  await Promise.all(left)
+  const all = [begin('a', 'five', roomForLarge), begin('b', 'five', roomForLarge)]
+  await settled()
+  assert.deepEqual(begun.toSorted(), ['a', 'b'])
+  for (const end of ends) end()
+  await Promise.all(all)
+})
+
 test('nobody waits for whoever does not wait any more', async () => {
   const { ends, begin, settled } = requests()
   const held = ['a', 'b'].map((name) => begin(name, 'three', roomForLarge))
@@ -93,6 +112,7 @@ test('readers and what is sent from inside count as such, once a row is known to
   ]) {
     const { begun, ends, begin, settled } = requests()
     const all = ['a', 'b', 'c'].map((name) => begin(name, 'four', read))
+    await until(() => begun.length >= 2)
     await settled()
     assert.equal(begun.length, 2, String(read))
     for (const end of ends) end()

@@ -23,7 +23,6 @@ const sizes = { perOwnerMax: 2, sumMax: 16, spare: 4 }
 interface LargeReads {
   leave: Leave | undefined
   entering: Promise<void> | undefined
-  isOver: boolean
 }
 
 const largeReads = new WeakMap<AwaitedRequest, LargeReads>()
@@ -45,17 +44,14 @@ export async function inRequestOf<T>(
   awaited: Awaited,
   work: () => Promise<T>,
 ): Promise<T> {
-  const request: AwaitedRequest = { owner, awaited }
+  const request: AwaitedRequest = { owner, awaited, isOver: false }
   const behalf = behalfOfRequest(request)
   try {
     return await behalf.run(work)
   } finally {
     behalf.end()
-    const reads = largeReads.get(request)
-    if (reads !== undefined) {
-      reads.isOver = true
-      reads.leave?.()
-    }
+    request.isOver = true
+    largeReads.get(request)?.leave?.()
   }
 }
 
@@ -73,12 +69,12 @@ export function roomForLarge(): Promise<void> | undefined {
   if (request === undefined) return undefined
   let reads = largeReads.get(request)
   if (reads === undefined) {
-    reads = { leave: undefined, entering: undefined, isOver: false }
+    reads = { leave: undefined, entering: undefined }
     largeReads.set(request, reads)
   }
   if (reads.leave !== undefined || reads.entering !== undefined) return reads.entering
   const entered = room.enter(request.owner, 1, request.awaited)
-  if (entered instanceof Promise) reads.entering = wait(entered, reads)
+  if (entered instanceof Promise) reads.entering = wait(entered, request, reads)
   else reads.leave = entered
   return reads.entering
 }
@@ -86,12 +82,15 @@ export function roomForLarge(): Promise<void> | undefined {
 /** For a request that has room for its answer, as lists do: it waits for no other. */
 export function haveRoomForLarge(): void {
   const request = currentRequest()
-  if (request !== undefined)
-    largeReads.set(request, { leave: () => {}, entering: undefined, isOver: false })
+  if (request !== undefined) largeReads.set(request, { leave: () => {}, entering: undefined })
 }
 
-async function wait(entered: Promise<Leave>, reads: LargeReads): Promise<void> {
+async function wait(
+  entered: Promise<Leave>,
+  request: AwaitedRequest,
+  reads: LargeReads,
+): Promise<void> {
   reads.leave = await entered
   reads.entering = undefined
-  if (reads.isOver) reads.leave()
+  if (request.isOver) reads.leave()
 }

@@ -17,6 +17,8 @@ interface Behalf {
 export interface AwaitedRequest {
   readonly owner: string
   readonly awaited: Awaited
+  /** What goes on by itself afterwards is done for no request. */
+  isOver: boolean
 }
 
 interface Call {
@@ -65,7 +67,8 @@ export function awaitedSignal(): ReturnType<Awaited> {
 
 /** The request that it is done for; undefined for all that goes on by itself. */
 export function currentRequest(): AwaitedRequest | undefined {
-  return storage.getStore()?.behalf?.request
+  const request = storage.getStore()?.behalf?.request
+  return request?.isOver === true ? undefined : request
 }
 
 /** In whose name the call is made. */
