@@ -71,6 +71,8 @@ export function openInstallationPlane(
           context: contextOf(services),
           consent,
           printer: base.pdfs,
+          // The plane is not there yet, so it is closed before that.
+          onClose: (close) => opened.defer(close),
           isUnthrottled: (id) =>
             !config.throttle.enabled || (id === ownerId && !config.throttle.owner),
           assignmentsOf: (roleId) => authorizer.assignmentsOf(roleId),

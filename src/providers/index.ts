@@ -68,6 +68,8 @@ export interface ProviderDependencies {
   readonly isUnthrottled?: (principalId: string) => boolean
   /** Which links of templates are followed; without it none is. */
   readonly templateLinks?: TemplateLinks
+  /** Takes what is to be closed behind the plane. */
+  readonly onClose?: (close: () => Promise<void>) => void
   /** Without it the namespaces of data sharing, and of the stores it copies between, are not served. */
   readonly copying?: Copying
   /** Without it the namespace of database migrations is not served. */
@@ -115,6 +117,11 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
   const metrics =
     containers === undefined ? undefined : new GroupMetrics({ ...context, ...containers })
   const { seal, reader } = { seal: context.sealOf('containers'), reader: services.reader }
+  const threads = new TemplateThreads(context.clock, defaultThreadLimits, {
+    ...defaultAllowance,
+    ...(deps.isUnthrottled === undefined ? {} : { isUnrefused: deps.isUnthrottled }),
+  })
+  deps.onClose?.(() => threads.close())
   const served: readonly Provider[] = [
     resourcesProvider({
       tenantId,
@@ -122,10 +129,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
       describe: () => withGeneric(services.describe(), deps),
       deployments: {
         ...context,
-        threads: new TemplateThreads(context.clock, defaultThreadLimits, {
-          ...defaultAllowance,
-          ...(deps.isUnthrottled === undefined ? {} : { isUnrefused: deps.isUnthrottled }),
-        }),
+        threads,
         seal: context.sealOf('deployments'),
         takesAnyType: deps.generic !== undefined,
         roles: builtInRoleIds(words),

@@ -200,3 +200,23 @@ test('each thread learns what providers offer, and learns it again when it is an
   assert.deepEqual(await offered(two), { made: 'a.B' })
   assert.deepEqual(await offered(one), { made: 'A.B' })
 })
+
+test('at the end of the process nothing is evaluated any more, whatever waits', async () => {
+  const threads = new TemplateThreads(new TestClock(), { ...defaultThreadLimits, threadsMax: 1 })
+  const answers: unknown[] = []
+  const begin = (value: string): void => {
+    threads.ask(question(threads.nextPlan(), value), { ...payer, accepted: true }).then(
+      (answer) => answers.push(answer),
+      (error: unknown) => answers.push(error),
+    )
+  }
+  begin(endless)
+  begin('[add(1, 1)]')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await threads.close()
+  begin('[add(1, 1)]')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.deepEqual(answers, [])
+  // Neither a thread nor a limit of time keeps the process alive.
+  assert.ok(!process.getActiveResourcesInfo().includes('MessagePort'))
+})

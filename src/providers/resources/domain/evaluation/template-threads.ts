@@ -85,6 +85,7 @@ export class TemplateThreads {
   readonly #threads = new Set<Thread>()
   readonly #waiting: Job[] = []
   #plans = 0
+  #isClosed = false
 
   constructor(
     clock: Clock,
@@ -138,12 +139,24 @@ export class TemplateThreads {
     )
   }
 
+  /**
+   * For the end of the process: what is under way or waits gets no answer any more, as if the process had been killed. It would
+   * go on for minutes otherwise, since a question keeps the process alive.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#waiting.length = 0
+    for (const { deadline } of this.#threads) clearTimeout(deadline)
+    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()))
+  }
+
   /** The plan is needed no more. One that is asked about all the same is made again. */
   release(plan: number, thread: Thread): void {
     if (!thread.isGone) thread.worker.postMessage({ kind: 'release', plan } satisfies Release)
   }
 
   #dispatch(): void {
+    if (this.#isClosed) return
     for (const job of this.#waiting.filter(({ thread }) => thread?.isGone === true)) {
       this.#waiting.splice(this.#waiting.indexOf(job), 1)
       // For a thread that has ended: only late questions name one, and its plans are gone.
