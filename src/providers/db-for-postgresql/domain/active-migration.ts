@@ -10,21 +10,20 @@ export const migrationsMax = 1000
 
 /** A migration of this server that has not ended. */
 export async function findActive(
-  reader: Pick<Reader, 'list'>,
+  reader: Pick<Reader, 'each'>,
   server: ResourceId,
 ): Promise<Resource | undefined> {
-  const all = await migrationsTo(reader, server)
-  return all.find((one) => isActive(migrationOf(one).progress))
+  return findTo(reader, server, (one) => isActive(migrationOf(one).progress))
 }
 
 /** The migration that moves data into this server now, other than the one that asks. */
 export async function findAtTarget(
-  reader: Pick<Reader, 'list'>,
+  reader: Pick<Reader, 'each'>,
   server: ResourceId,
   asking?: ResourceId,
 ): Promise<Resource | undefined> {
-  const all = await migrationsTo(reader, server)
-  return all.find((one) => one.id.key !== asking?.key && holdsPlace(migrationOf(one).progress))
+  const isOther = ({ id }: Resource): boolean => id.key !== asking?.key
+  return findTo(reader, server, (one) => isOther(one) && holdsPlace(migrationOf(one).progress))
 }
 
 /** What has no room for another migration at work, and when it has: its resource group, or the installation. */
@@ -45,9 +44,12 @@ export async function findFullScope(
   return full && { scope: (full.scope === 'group' ? group : rootId).text, reason: full.reason }
 }
 
-function migrationsTo(
-  reader: Pick<Reader, 'list'>,
+async function findTo(
+  reader: Pick<Reader, 'each'>,
   server: ResourceId,
-): Promise<readonly Resource[]> {
-  return reader.list({ type: types.migrations, under: server, limit: migrationsMax })
+  isIt: (migration: Resource) => boolean,
+): Promise<Resource | undefined> {
+  const query = { type: types.migrations, under: server, limit: migrationsMax }
+  for await (const one of reader.each(query)) if (isIt(one)) return one
+  return undefined
 }

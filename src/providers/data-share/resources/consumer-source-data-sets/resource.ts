@@ -22,29 +22,17 @@ const answer = Type.Object({
   }),
 })
 
-const pageRows = 500
-const pagesMax = 400
+const dataSetsMax = 200_000
 
 export async function findDataSet(
   reader: Reader,
   shareKey: string,
   dataSetId: string,
 ): Promise<Resource<DataSet> | undefined> {
-  let after: string | undefined
-  for (let page = 0; page < pagesMax; page++) {
-    const rows = await reader.list({
-      type: types.dataSets,
-      under: shareKey,
-      limit: pageRows,
-      ...(after === undefined ? {} : { after }),
-    })
-    // Rows of this type hold this model.
-    const found = (rows as readonly Resource<DataSet>[]).find(
-      ({ model }) => model.dataSetId === dataSetId.toLowerCase(),
-    )
-    if (found !== undefined) return found
-    after = rows.at(-1)?.id.key
-    if (rows.length < pageRows) return undefined
+  const query = { type: types.dataSets, under: shareKey, limit: dataSetsMax }
+  // Rows of this type hold this model.
+  for await (const row of reader.each(query) as AsyncIterable<Resource<DataSet>>) {
+    if (row.model.dataSetId === dataSetId.toLowerCase()) return row
   }
   return undefined
 }
@@ -62,11 +50,11 @@ export function consumerSourceDataSets(
       async list({ parent, cursor, limit }) {
         const grant = await deps.grants.grantAt(parent.key)
         if (grant === undefined) return { items: [] }
-        const rows = await deps.reader.list({
+        const { items: rows, next } = await deps.reader.page({
           type: types.dataSets,
           under: grant.shareKey,
+          after: cursor,
           limit: limit + 1,
-          ...(cursor === undefined ? {} : { after: cursor }),
         })
         const shown = rows.slice(0, limit)
         const last = shown.at(-1)
@@ -89,7 +77,7 @@ export function consumerSourceDataSets(
               systemData,
             }
           }),
-          ...(rows.length > limit && last !== undefined ? { next: last.id.key } : {}),
+          ...(next !== undefined && last !== undefined ? { next: last.id.key } : {}),
         }
       },
     },

@@ -121,12 +121,12 @@ export function dataSetMappings(deps: ShareDependencies): ResourceType {
     async rules({ id, desired, reader: inside }) {
       // Only mappings of the same account are compared: others are told apart by what is in the target at their first
       // write.
-      const others = await inside.list({
+      const others = inside.each({
         type: types.mappings,
         under: parentOf(parentOf(id)),
         limit: siblingsMax,
       })
-      for (const other of others) {
+      for await (const other of others) {
         if (other.id.key === id.key) continue
         // Rows of this type hold this model.
         const { target } = other.model as DataSetMapping

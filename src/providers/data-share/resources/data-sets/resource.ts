@@ -43,6 +43,15 @@ export function pick(kind: Kind, given: KindProperties): KindProperties {
   )
 }
 
+/** Characters of a member whose shape is open: many data sets are read at once. */
+const openMax = 64 * 1024
+
+function sharingProblems({ tableLevelSharingProperties: given = null }: KindProperties) {
+  const path = 'properties.tableLevelSharingProperties'
+  const message = `has more than ${openMax} characters`
+  return JSON.stringify(given).length > openMax ? [{ path, message }] : []
+}
+
 export function dataSets({ ids, places }: Pick<ShareDependencies, 'ids' | 'places'>): ResourceType {
   return defineStored<DataSet>({
     type: types.dataSets,
@@ -54,7 +63,10 @@ export function dataSets({ ids, places }: Pick<ShareDependencies, 'ids' | 'place
       {
         date: version,
         body: Type.Object({ kind: kindSchema, properties: Type.Object({}) }),
-        problems: ({ kind, properties }: Body) => kindProblems(kind, properties),
+        problems: ({ kind, properties }: Body) => [
+          ...kindProblems(kind, properties),
+          ...sharingProblems(properties),
+        ],
         answer: Type.Object({
           kind: kindSchema,
           // Which of them, the kind says.
