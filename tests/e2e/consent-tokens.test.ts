@@ -265,6 +265,77 @@ test('a refresh token that was revoked shows as an error too', async () => {
   assert.match(error.message, /invalid_grant/)
 })
 
+/** Two connections by client credentials, to token endpoints that say how long their tokens live. */
+test('tokens that end in a million years keep nobody from new ones', async () => {
+  await using fixture = await open()
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    const seconds = request.url === '/far' ? 1e15 : 60
+    response.end(`{"access_token":"t","token_type":"Bearer","expires_in":${seconds}}`)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const far = `${service}/authorizationProviders/far/authorizations/n`
+  for (const name of ['far', 'near']) {
+    const tokenUrl = `http://127.0.0.1:${address.port}/${name}`
+    const oauth2 = { grantTypes: { clientCredentials: { clientId: 'c', tokenUrl } } }
+    const at = `${service}/authorizationProviders/${name}`
+    await fixture.call('PUT', at, { properties: { identityProvider: 'oauth2', oauth2 } })
+    const body = { authorizationType: 'OAuth2', oauth2grantType: 'ClientCredentials' }
+    await fixture.call('PUT', `${at}/authorizations/n`, { properties: body })
+  }
+  const { services } = fixture.parts
+  const endOf = async () => {
+    const { model } = (await services.reader.get(far)) ?? assert.fail()
+    return (model as Authorization).tokens?.expiresAt
+  }
+  assert.equal(typeof (await endOf()), 'number')
+  // As an earlier version kept it: such a number is read as a BigInt.
+  await services.updateAsSystem(far, ({ model }) => {
+    const { tokens, ...rest } = model as Authorization
+    return { ...rest, tokens: { ...tokens, expiresAt: 1e18 } }
+  })
+  assert.equal(typeof (await endOf()), 'bigint')
+  const policy = { tenantId: owner.tenantId, objectId: owner.id }
+  await fixture.call('PUT', `${far}/accessPolicies/me`, { properties: policy })
+  const { body } = await fixture.call('POST', `${far}/getToken`)
+  assert.equal((body as { readonly expiresOn: string }).expiresOn, '+275760-09-13T00:00:00.000Z')
+  asked.length = 0
+  await refreshDue(fixture.parts)
+  assert.deepEqual(asked, ['/near'])
+  server.close()
+})
+
+test('connections that are large together are not read together', async () => {
+  const inner = await memoryStore()
+  let lists = 0
+  const list: Store['list'] = async (query) => {
+    if (query.type?.endsWith('/authorizations') === true) lists++
+    return await inner.list(query)
+  }
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const member: unknown = name === 'list' ? list : Reflect.get(target, name)
+      // Stores have private members, so their methods are bound to them.
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  await using fixture = await open(store)
+  const texts = Array.from({ length: 50 }, (_, at) => [`p${at}`, 'x'.repeat(4096)] as const)
+  for (let at = 0; at < 12; at++) {
+    const properties = { parameters: Object.fromEntries(texts) }
+    await fixture.call('PUT', `${provider}/authorizations/large${at}`, { properties })
+  }
+  await refreshDue(fixture.parts)
+  assert.ok(lists > 1)
+  lists = 0
+  // A round that ends with the server goes no further than what it has read.
+  await refreshDue(fixture.parts, () => true)
+  assert.equal(lists, 1)
+})
+
 /** Somebody else's token endpoint, which keeps all it receives. */
 test('an identity provider that does not answer holds up no other resource group', async () => {
   await using fixture = await open()

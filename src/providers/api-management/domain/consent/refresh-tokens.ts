@@ -11,7 +11,6 @@ import { types } from './model.ts'
 import { isDue, refresh } from './tokens.ts'
 
 const everyMilliseconds = 20_000
-const rowsAtOnce = 200
 /** The number of concurrent refreshes for one resource group. */
 const atOnce = 4
 /** What a resource group does not finish in a round waits for the next one. */
@@ -53,18 +52,11 @@ async function allDue(
   isStopped: () => boolean,
 ): Promise<readonly ResourceId[]> {
   const found: ResourceId[] = []
-  for (let after: string | undefined; ; ) {
-    const rows = await deps.services.reader.list({
-      type: types.authorizations,
-      under: rootId,
-      ...(after === undefined ? {} : { after }),
-      limit: rowsAtOnce,
-    })
-    const now = deps.clock.now()
+  const query = { type: types.authorizations, under: rootId }
+  for await (const { id, model } of deps.services.reader.each(query)) {
+    if (isStopped()) break
     // The type's `toModel` made the rows.
-    const due = rows.filter((row) => isDue(row.model as Authorization, now))
-    found.push(...due.map((row) => row.id))
-    after = rows.at(-1)?.id.key
-    if (rows.length < rowsAtOnce || after === undefined || isStopped()) return found
+    if (isDue(model as Authorization, deps.clock.now())) found.push(id)
   }
+  return found
 }

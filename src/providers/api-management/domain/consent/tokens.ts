@@ -19,6 +19,8 @@ export type TokenResult =
 
 /** Used when the answer does not say. */
 const lifeSeconds = 3600
+/** A hundred years: a time that is much later is no number of JavaScript any more. */
+const lifeSecondsMax = 3_155_760_000
 const refreshedAheadMilliseconds = 5 * 60_000
 const leaseMilliseconds = 60_000
 
@@ -64,7 +66,7 @@ export async function obtainTokens(
     tokenType: typeof token_type === 'string' ? token_type : 'Bearer',
     ...(refreshToken === undefined ? {} : { refreshToken }),
   }
-  const seconds = Number(expires_in)
+  const seconds = Math.min(Number(expires_in), lifeSecondsMax)
   return {
     ok: true,
     tokens: {
@@ -105,11 +107,19 @@ export function openTokens(seal: Seal, key: string, kept: KeptTokens): Tokens {
   return JSON.parse(opened) as Tokens
 }
 
+/** The last moment that has a date. */
+const lastMoment = 8.64e15
+
+/** When the tokens end. What earlier versions kept of a provider that names a time far away is read as a BigInt. */
+export function endOf({ expiresAt }: KeptTokens): number {
+  return Math.min(Number(expiresAt), lastMoment)
+}
+
 export function isDue({ tokens, status }: Authorization, now: number): boolean {
   return (
     status === 'Connected' &&
     tokens?.refreshable === true &&
-    tokens.expiresAt - now < refreshedAheadMilliseconds
+    endOf(tokens) - now < refreshedAheadMilliseconds
   )
 }
 
@@ -153,7 +163,7 @@ export async function refresh(deps: ConsentDependencies, key: string): Promise<v
     // Reconnected meanwhile, so the new tokens belong to the old connection.
     if (now.tokens?.sealed !== kept.sealed) return now
     if (obtained.ok) return { ...now, tokens: obtained.tokens }
-    if (obtained.transient && kept.expiresAt > clock.now()) return now
+    if (obtained.transient && endOf(kept) > clock.now()) return now
     const message = `The token could not be refreshed: ${obtained.message}`
     return { ...now, status: 'Error', error: { code: 'RefreshFailed', message } }
   })

@@ -14,7 +14,7 @@ import type { ConsentCodeThrottle } from '../../domain/consent/consent-code-thro
 import { linkMilliseconds, loginsMax, newLink } from '../../domain/consent/flow.ts'
 import { types } from '../../domain/consent/model.ts'
 import { hashOf, isAllowedRedirect, sameHash } from '../../domain/consent/references.ts'
-import { isDue, openTokens, refresh } from '../../domain/consent/tokens.ts'
+import { endOf, isDue, openTokens, refresh } from '../../domain/consent/tokens.ts'
 import { refuseConsent, refuseFields } from '../../errors.ts'
 import type { AccessPolicy } from '../access-policies/model.ts'
 import { policiesMax } from '../access-policies/rules.ts'
@@ -138,7 +138,7 @@ export function getToken(deps: ConsentDependencies): ReadingAction<Authorization
       }
       const model = ((await reader.get(id)) ?? resource).model as Authorization
       const { tokens } = model
-      if (tokens === undefined || tokens.expiresAt <= now) {
+      if (tokens === undefined || endOf(tokens) <= now) {
         const reason = model.error?.message ?? 'it has expired and cannot be refreshed.'
         throw refuseConsent.AuthorizationNotConnected({ reason })
       }
@@ -146,7 +146,7 @@ export function getToken(deps: ConsentDependencies): ReadingAction<Authorization
       const { accessToken, tokenType } = openTokens(deps.seal, id.key, tokens)
       return {
         status: 200,
-        body: { accessToken, tokenType, expiresOn: new Date(tokens.expiresAt).toISOString() },
+        body: { accessToken, tokenType, expiresOn: new Date(endOf(tokens)).toISOString() },
         headers: { ETag: formatEtag(resource.etag), 'Cache-Control': 'no-store' },
       }
     },
