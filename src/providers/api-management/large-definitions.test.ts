@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { memoryStore } from '#plane/testing/start.ts'
 import type { Store } from '#stores/store.ts'
 import { group, openInstallation, refused } from '../testing/installation.ts'
+import { problemsOf } from './testing/start.ts'
 
 const version = { version: '2021-08-01' }
 const service = `${group}/providers/Vendor.ApiManagement/service/shop`
@@ -12,8 +13,24 @@ const product = `${service}/products/all`
 const set = `${service}/apiVersionSets/pets`
 const names = ['a', 'b', 'c']
 
+/** As an earlier version kept it: with megabytes. */
+async function grow(store: Store, path: string): Promise<void> {
+  await store.transact(async (tx) => {
+    const row = await tx.lock(path.toLowerCase(), 'change')
+    assert.ok(row)
+    const { model, ...rest } = JSON.parse(row.document)
+    const description = 'x'.repeat(1_200_000)
+    await tx.remove(row.key, row.etag)
+    await tx.insert({
+      ...row,
+      document: JSON.stringify({ ...rest, model: { ...model, description } }),
+    })
+  })
+}
+
 /** The service with APIs of a product. They grow after they were linked. */
 async function open(store?: Store) {
+  store ??= await memoryStore()
   const t = await openInstallation('implicit', store)
   const put = (path: string, properties: object) =>
     t.call('PUT', path, { properties }, version).then(({ status }) => assert.ok(status < 300))
@@ -22,11 +39,10 @@ async function open(store?: Store) {
   await t.call('PUT', service, { location: 'local', sku, properties }, version)
   await put(product, { displayName: 'All' })
   await put(set, { displayName: 'Pets', versioningScheme: 'Segment' })
-  const large = { much: 'x'.repeat(1_200_000) }
   for (const name of names) {
     await put(`${service}/apis/${name}`, { path: name })
     await put(`${product}/apis/${name}`, {})
-    await put(`${service}/apis/${name}`, { path: name, authenticationSettings: large })
+    await grow(store, `${service}/apis/${name}`)
   }
   return { ...t, put }
 }
@@ -71,4 +87,13 @@ test('whether a version set is in use is found out before the transaction that d
   inside.length = 0
   assert.equal((await t.call('DELETE', set, undefined, version)).status, 200)
   assert.ok(!inside.includes('vendor.apimanagement/service/apis'), String(inside))
+})
+
+test('members of an API whose shape is open have a bound', async () => {
+  await using t = await open()
+  const large = { x: 'x'.repeat(65_536) }
+  const properties = { path: 'e', authenticationSettings: large, apiVersionSet: large }
+  const refusal = t.call('PUT', `${service}/apis/e`, { properties }, version)
+  const paths = ['properties.authenticationSettings', 'properties.apiVersionSet']
+  assert.deepEqual(await problemsOf(refusal), paths)
 })

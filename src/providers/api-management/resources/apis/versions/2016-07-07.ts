@@ -86,7 +86,7 @@ export function api(date: string): Version<Api> {
     answer,
     unknownProperties: 'ignore',
     problems({ properties: given }: Body) {
-      return [...otherDocuments(given), ...documentProblems(given)]
+      return [...otherDocuments(given), ...documentProblems(given), ...openProblems(given)]
     },
     toModel({ properties: given }: Body): Api {
       const model: Record<string, unknown> = {}
@@ -127,6 +127,15 @@ function withLists(written: object): object {
     isJsonObject(settings[one]) && settings[list] === undefined ? [[list, [settings[one]]]] : [],
   )
   return { ...settings, ...Object.fromEntries(added) }
+}
+
+/** Characters of a member whose shape is open: many of them may be read at once. */
+const openMax = 64 * 1024
+
+function openProblems(given: Body['properties']): readonly Problem[] {
+  return (['authenticationSettings', 'apiVersionSet'] as const)
+    .filter((name) => JSON.stringify(given[name] ?? null).length > openMax)
+    .map((name) => ({ path: `properties.${name}`, message: `has more than ${openMax} characters` }))
 }
 
 /** Documents of kinds that are not served are refused instead of lost. */
