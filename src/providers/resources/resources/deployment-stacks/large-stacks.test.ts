@@ -128,3 +128,25 @@ test('a deployment writes over large resources in transactions that read a few m
   assert.equal(JSON.parse(JSON.stringify(body)).properties.provisioningState, 'Succeeded')
   assert.ok(reads.most < 8 * megabyte, `${reads.most} characters in one transaction`)
 })
+
+test('the actions that a stack excludes have a size: they are compared at each write of what it denies', async () => {
+  await using t = await startDeployments()
+  const put = (excludedActions: readonly string[]) => {
+    const denySettings = { mode: 'denyDelete', excludedActions }
+    const properties = {
+      template: templateFor([]),
+      actionOnUnmanage: { resources: 'detach' },
+      denySettings,
+    }
+    return t.call(
+      'PUT',
+      `${group}/providers/Vendor.Resources/deploymentStacks/one`,
+      { properties },
+      version,
+    )
+  }
+  const actions = (length: number) => Array.from({ length: 200 }, () => 'a'.repeat(length))
+  assert.equal((await put(actions(80))).status, 201)
+  await t.settle()
+  await assert.rejects(put(actions(85)), /16384 characters/)
+})
