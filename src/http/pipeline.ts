@@ -3,7 +3,7 @@
  * kind of endpoint. A step returns nothing, or a promise of nothing, or throws; only promises are awaited.
  */
 
-import { inRequestOf } from '#plane/behalf-of.ts'
+import { inRequestOf, leaveRoomForLarge } from '#plane/behalf-of.ts'
 import { freeTurn } from '#plane/next-turn.ts'
 import type { Edge, EndpointKind, Exchange } from './exchange.ts'
 import { respond } from './respond.ts'
@@ -99,6 +99,7 @@ async function walk(exchange: Exchange, edge: Edge, from: number): Promise<numbe
     if (!wasKnown && exchange.principal !== undefined) return index + 1
   }
   if (exchange.outcome === undefined) throw new Error('the walk ended without an outcome')
+  leaveRoomForLarge()
   const pending = respond(exchange, edge, exchange.outcome)
   if (pending !== undefined) await pending
   return undefined

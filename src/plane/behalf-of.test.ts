@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../../tests/until.ts'
-import { haveRoomForLarge, inNameOf, inRequestOf, roomForLarge } from './behalf-of.ts'
+import {
+  haveRoomForLarge,
+  inNameOf,
+  inRequestOf,
+  leaveRoomForLarge,
+  roomForLarge,
+} from './behalf-of.ts'
 import { group, owner, startPlane } from './testing/start.ts'
 
 const none = (): undefined => undefined
@@ -68,6 +74,20 @@ test('what a request begins and leaves behind takes no place', async () => {
   const all = [begin('a', 'five', roomForLarge), begin('b', 'five', roomForLarge)]
   await settled()
   assert.deepEqual(begun.toSorted(), ['a', 'b'])
+  for (const end of ends) end()
+  await Promise.all(all)
+})
+
+test('a place is free when the answer is made, however long it takes to be read', async () => {
+  const { begun, ends, begin, settled } = requests()
+  const all = ['a', 'b', 'c', 'd'].map((name) =>
+    begin(name, 'six', async () => {
+      await roomForLarge()
+      leaveRoomForLarge()
+    }),
+  )
+  await settled()
+  assert.equal(begun.length, 4)
   for (const end of ends) end()
   await Promise.all(all)
 })

@@ -16,7 +16,7 @@ export const forEverybody = everybody
 
 /**
  * Requests at once that read large resources: each may have megabytes of them in memory, as text, parsed and in its answer. A
- * request enters once, holds its place to its end, and waits for no other room after that.
+ * request enters once, holds its place until its answer is made, and waits for no other room after that.
  */
 const sizes = { perOwnerMax: 2, sumMax: 16, spare: 4 }
 
@@ -77,6 +77,12 @@ export function roomForLarge(): Promise<void> | undefined {
   if (entered instanceof Promise) reads.entering = wait(entered, request, reads)
   else reads.leave = entered
   return reads.entering
+}
+
+/** The answer of the request is made. It may be a stream that goes on for hours. */
+export function leaveRoomForLarge(): void {
+  const request = currentRequest()
+  if (request !== undefined) largeReads.get(request)?.leave?.()
 }
 
 /** For a request that has room for its answer, as lists do: it waits for no other. */
