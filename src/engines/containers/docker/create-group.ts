@@ -3,11 +3,13 @@
  * interrupted attempt made. It starts only the sandbox and removes nothing.
  */
 
+import { posix } from 'node:path'
 import { oneChunk } from '#kernel/one-chunk.ts'
 import { EngineError, type GroupContents, type GroupSpec, type VolumeSpec } from '../engine.ts'
 import { type Json, textAt, timeAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { type Names, sandboxName } from './names.ts'
+import { type OwnFile, ownFiles } from './host-side.ts'
+import { type Names, pathOf, sandboxName } from './names.ts'
 import { labelOf } from './observation.ts'
 import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'
 import { inspectContainer } from './read-containers.ts'
@@ -55,12 +57,31 @@ export class GroupCreator {
     if (missing.length === spec.parts.length) {
       await Promise.all(spec.volumes.map((volume) => this.#fill(names, volume, contents)))
     }
+    const files = dialect.api === 'libpod' ? await this.#filesOf(names) : []
+    const images = [...new Set(missing.map(({ image }) => image))]
+    const folders = new Map(
+      dialect.api === 'libpod' ? await Promise.all(images.map((one) => this.#folderOf(one))) : [],
+    )
     await Promise.all(
       missing.map(async (part) => {
         const secrets = contents.environment?.get(part.name) ?? new Map()
-        await this.#container(creation, dialect.part(names, spec, part, secrets))
+        const workingFolder = folders.get(part.image) ?? '/'
+        const material = { secrets, workingFolder, files }
+        await this.#container(creation, dialect.part(names, spec, part, material))
       }),
     )
+  }
+
+  async #filesOf(names: Names): Promise<readonly OwnFile[]> {
+    return ownFiles(await inspectContainer(this.#client, sandboxName(names), { api: 'libpod' }))
+  }
+
+  /** An image and the working folder that it says. */
+  async #folderOf(image: string): Promise<readonly [string, string]> {
+    const path = `/images/${pathOf(image)}/json`
+    const doing = `inspect the image '${image}'`
+    const found = await this.#client.json({ method: 'GET', api: 'libpod', path, doing })
+    return [image, posix.join('/', textAt(found, 'Config', 'WorkingDir'))]
   }
 
   async #makeSandbox(creation: GroupCreation, existing: Json): Promise<void> {

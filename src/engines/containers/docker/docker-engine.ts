@@ -33,7 +33,7 @@ import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupCreator } from './create-group.ts'
 import { readEvents } from './events.ts'
 import { Executions } from './executions.ts'
-import { accountsProblem, requireOwnAccounts } from './host-side.ts'
+import { accountsProblem, readyProblem, requireOwnPlaces } from './host-side.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
 import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
@@ -86,7 +86,9 @@ export class DockerEngine implements ContainerEngine {
     this.#options = options
     this.#verifier = new Verifier(this.#client, (group) => this.remove(group))
     this.#maker = new GroupCreator(this.#client, this.#verifier)
-    this.#executions = new Executions(this.#client, (container) => this.#checkAccounts(container))
+    this.#executions = new Executions(this.#client, (container) =>
+      this.#require((client) => accountsProblem(client, container)),
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -161,7 +163,7 @@ export class DockerEngine implements ContainerEngine {
       throw new EngineError('refused', `'${lone.name}' has a group to run as, and no user`)
     }
     if (dialect.api === 'libpod') {
-      for (const part of spec.parts) requireOwnAccounts(part, spec.volumes)
+      for (const part of spec.parts) requireOwnPlaces(part)
     }
     const existing = await this.#inspectAll(group)
     const { network } = this.#options
@@ -195,13 +197,14 @@ export class DockerEngine implements ContainerEngine {
   ): Promise<void> {
     const container = await this.#inspectPart(group, part)
     if ((timeAt(container, 'State', 'StartedAt') ?? 0) > options.startedAt) return
-    await this.#checkAccounts(textAt(container, 'Id'))
-    await this.#post(
-      `/containers/${textAt(container, 'Id')}/restart`,
-      { t: String(options.graceSeconds) },
-      `restart '${part}'`,
-      options.graceSeconds + killSeconds,
-    )
+    const path = `/containers/${textAt(container, 'Id')}`
+    const doing = `restart '${part}'`
+    const { graceSeconds } = options
+    // Its program may change its files until it has ended, so it is looked at between the two.
+    const query = { t: String(graceSeconds) }
+    await this.#post(`${path}/stop`, query, doing, graceSeconds + killSeconds)
+    await this.#require((client) => readyProblem(client, container))
+    await this.#post(`${path}/start`, {}, doing)
   }
 
   async stop(group: string, graceSeconds: number): Promise<void> {
@@ -337,10 +340,10 @@ export class DockerEngine implements ContainerEngine {
     return this.#dialect
   }
 
-  /** Throws `refused` where Podman would wait for what a program put in the place of its accounts. */
-  async #checkAccounts(container: string): Promise<void> {
+  /** Throws `refused` where Podman finds a problem. */
+  async #require(look: (client: DockerClient) => Promise<string | undefined>): Promise<void> {
     if ((await this.#speak()).api !== 'libpod') return
-    const problem = await accountsProblem(this.#client, container)
+    const problem = await look(this.#client)
     if (problem !== undefined) {
       throw new EngineError('refused', `nothing is begun in the container: ${problem}`)
     }

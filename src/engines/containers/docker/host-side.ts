@@ -1,55 +1,110 @@
 /**
- * What Podman does on its host by what an image or a container's files say, looked at before it does it. At each start and command Podman opens the
- * accounts of the container while it holds the container's lock, so a pipe in their place holds that lock for ever, and
- * with it each list of containers. And it makes an image's working folder by a path that links lead out of the container.
+ * What Podman does on its host by what an image or a container's files say, looked at before it does it. At each start and command Podman reads the
+ * accounts of the container while it holds the container's lock. A pipe in their place holds that lock for ever, and with it each list of
+ * containers; a long line of theirs is read into the engine's memory as a whole.
  */
 
-import { type ContainerSpec, EngineError, type VolumeSpec } from '../engine.ts'
-import { type Json, numberAt, parseJson, textAt } from '../json.ts'
+import { posix } from 'node:path'
+import { oneChunk } from '#kernel/one-chunk.ts'
+import { type ContainerSpec, EngineError } from '../engine.ts'
+import { type Json, listAt, numberAt, parseJson, textAt } from '../json.ts'
 import { plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
+import { inspectContainer } from './read-containers.ts'
+import { writeTar } from './tar.ts'
 
 const accountFiles = ['/etc/passwd', '/etc/group'] as const
-const accountPlaces: readonly string[] = ['/etc', ...accountFiles]
+const ownPlaces = {
+  hosts: '/etc/hosts',
+  resolver: '/etc/resolv.conf',
+  hostname: '/etc/hostname',
+  environment: '/run/.containerenv',
+}
+/** Where no volume is mounted. */
+const keptPlaces: readonly string[] = ['/etc', ...accountFiles, ...Object.values(ownPlaces)]
 /** Go's bits of a file mode. */
 const linkBit = 2 ** 27
 const kindBits = [2 ** 31, linkBit, 2 ** 26, 2 ** 25, 2 ** 24, 2 ** 21, 2 ** 19]
+/** Accounts of images have some kilobytes, those of large installations some hundred. */
+const accountBytesMax = 1024 * 1024
+/** Runtimes mount something there in every container. */
+const mountedFolders = ['/dev', '/proc', '/sys']
 const silentSeconds = 10
-const foldersDeepMax = 40
+/** What one header of a tar stream takes. */
+const folderBytesMax = 99
 
 /**
- * Throws `refused` for a folder of the host in the place of a container's accounts: Podman reads them there by the host's
- * path, and follows links to whatever they lead to on the host.
+ * Throws `refused` for a volume in the place of a container's accounts, or of a file that Podman writes. Podman reads accounts of the image
+ * below a volume, unseen, and those in a folder of the host by the host's path, where it follows links to whatever they lead to.
  */
-export function requireOwnAccounts(
-  { name, mounts }: ContainerSpec,
-  volumes: readonly VolumeSpec[],
-): void {
-  const folders = new Set(
-    volumes.filter(({ kind }) => kind === 'host').map((volume) => volume.name),
-  )
-  const found = mounts.find(
-    ({ volume, path }) => folders.has(volume) && accountPlaces.includes(plainPath(path)),
-  )
+export function requireOwnPlaces({ name, mounts }: ContainerSpec): void {
+  const found = mounts.find(({ path }) => keptPlaces.includes(plainPath(path)))
   if (found === undefined) return
   throw new EngineError(
     'refused',
-    `'${name}' mounts a share at ${plainPath(found.path)}, where the engine reads accounts`,
+    `'${name}' mounts a volume at ${plainPath(found.path)}, where the engine reads or writes files of its own`,
   )
 }
 
-/** What keeps a container that has not run yet from being started; undefined when nothing does. */
-export async function hostProblem(
+/** A file that Podman writes for the sandbox, and where a container has it. */
+export interface OwnFile {
+  readonly source: string
+  readonly path: string
+}
+
+/**
+ * Parts get these files of their running sandbox, to read only. Podman keeps them in memory of the host, and it would read and parse the
+ * hosts at each start and end of a part, however long a program made them.
+ */
+export function ownFiles(sandbox: Json): readonly OwnFile[] {
+  const hostname = textAt(sandbox, 'HostnamePath')
+  return [
+    { source: textAt(sandbox, 'HostsPath'), path: ownPlaces.hosts },
+    { source: textAt(sandbox, 'ResolvConfPath'), path: ownPlaces.resolver },
+    { source: hostname, path: ownPlaces.hostname },
+    {
+      source: hostname === '' ? '' : `${posix.dirname(hostname)}/.containerenv`,
+      path: ownPlaces.environment,
+    },
+  ].filter(({ source }) => source !== '')
+}
+
+/** Makes a container that does not run ready to be started. Answers what keeps it from that; undefined when nothing does. */
+export async function readyProblem(
   client: DockerClient,
   container: Json,
 ): Promise<string | undefined> {
   const id = textAt(container, 'Id')
-  const folder = textAt(container, 'Config', 'WorkingDir')
-  const problems = await Promise.all([
-    accountsProblem(client, id),
-    folderProblem(client, id, folder),
+  const problem = await accountsProblem(client, id)
+  return problem ?? (await folderProblem(client, id, textAt(container, 'Config', 'WorkingDir')))
+}
+
+/**
+ * Makes the working folder of an image that has none. Podman makes none, since it is told which one it is: old versions would make it
+ * where links of the container lead on the host. The engine unpacks this one without leaving the container.
+ */
+async function folderProblem(
+  client: DockerClient,
+  container: string,
+  folder: string,
+): Promise<string | undefined> {
+  const name = `${plainPath(folder).slice(1)}/`
+  if (name === '/' || Buffer.byteLength(name) > folderBytesMax) return undefined
+  if ((await statIn(client, container, folder)) !== undefined) return undefined
+  const [made] = await Promise.allSettled([
+    client.json({
+      method: 'PUT',
+      kind: 'change',
+      path: `/containers/${container}/archive`,
+      query: { path: '/' },
+      upload: oneChunk(writeTar([{ name, mode: 0o755 }])),
+      doing: 'make the working folder',
+    }),
   ])
-  return problems.find((problem) => problem !== undefined)
+  if (made.status === 'fulfilled') return undefined
+  const error: unknown = made.reason
+  if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
+  return 'the working folder of its image cannot be made'
 }
 
 /** What is wrong with the files by which Podman finds a user, of a container that runs or does not. */
@@ -57,49 +112,42 @@ export async function accountsProblem(
   client: DockerClient,
   container: string,
 ): Promise<string | undefined> {
-  const kinds = await Promise.all(accountFiles.map((path) => kindOf(client, container, path)))
-  const at = kinds.indexOf('other')
-  return at < 0
-    ? undefined
-    : `its ${accountFiles[at]} is no plain file, and the engine would wait for it`
+  const problems = await Promise.all(
+    accountFiles.map((path) => accountProblem(client, container, path)),
+  )
+  return problems.find((problem) => problem !== undefined)
 }
 
-/** Old versions of Podman make a working folder on the host where a link leads there. */
-async function folderProblem(
-  client: DockerClient,
-  container: string,
-  folder: string,
-): Promise<string | undefined> {
-  const segments = folder.split('/').filter((segment) => segment !== '' && segment !== '.')
-  if (segments.length > foldersDeepMax || segments.includes('..')) {
-    return 'the working folder of its image is no plain path'
-  }
-  for (const end of segments.keys()) {
-    const path = `/${segments.slice(0, end + 1).join('/')}`
-    const found = await statIn(client, container, path)
-    if (found === undefined) return undefined
-    if (hasBit(numberAt(found, 'mode'), linkBit)) {
-      return 'the working folder of its image leads through a link'
-    }
-  }
-  return undefined
-}
-
-/** A link is what it leads to. */
-async function kindOf(
+async function accountProblem(
   client: DockerClient,
   container: string,
   path: string,
-): Promise<'absent' | 'file' | 'other'> {
+): Promise<string | undefined> {
   const found = await statIn(client, container, path)
-  if (found === undefined) return 'absent'
-  const mode = numberAt(found, 'mode')
-  if (!hasBit(mode, linkBit)) return kindBits.some((bit) => hasBit(mode, bit)) ? 'other' : 'file'
-  const target = await statIn(client, container, textAt(found, 'linkTarget'))
+  if (found === undefined) return undefined
+  if (!hasBit(numberAt(found, 'mode'), linkBit)) return fileProblem(path, found)
+  const target = textAt(found, 'linkTarget')
+  if (await isMounted(client, container, target)) {
+    return `its ${path} leads to ${target}, where something is mounted`
+  }
   // A link that leads nowhere is opened in vain.
-  if (target === undefined) return 'absent'
-  const targetMode = numberAt(target, 'mode')
-  return kindBits.some((bit) => hasBit(targetMode, bit)) ? 'other' : 'file'
+  return fileProblem(path, await statIn(client, container, target))
+}
+
+function fileProblem(path: string, found: Json): string | undefined {
+  if (kindBits.some((bit) => hasBit(numberAt(found, 'mode'), bit))) {
+    return `its ${path} is no plain file, and the engine would wait for it`
+  }
+  return numberAt(found, 'size') > accountBytesMax
+    ? `its ${path} has more than ${accountBytesMax / 1024 ** 2} MB`
+    : undefined
+}
+
+/** There the engine reads what lies below the mount, which nobody sees from here. */
+async function isMounted(client: DockerClient, container: string, path: string): Promise<boolean> {
+  const mounts = listAt(await inspectContainer(client, container), 'Mounts')
+  const places = mounts.map((mount) => plainPath(textAt(mount, 'Destination')))
+  return [...mountedFolders, ...places].some((one) => path === one || path.startsWith(`${one}/`))
 }
 
 function hasBit(mode: number, bit: number): boolean {

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
@@ -74,6 +74,28 @@ async function refused(group: string, image: string, message: RegExp): Promise<v
   assert.deepEqual(await (podman as ThrowawayPodman).contents(), [])
 }
 
+/** An image of the tests' busybox with these lines. */
+async function built(
+  name: string,
+  lines: readonly string[],
+  options: readonly string[] = [],
+): Promise<string> {
+  const image = `localhost/armature-hostile/${name}:1`
+  const file = join(folder, `Containerfile-${name}`)
+  await writeFile(file, ['FROM localhost/armature-test/busybox:1', ...lines, ''].join('\n'))
+  assert.ok(typeof podman !== 'string')
+  await podman.podman('build', ...options, '-t', image, '-f', file, folder)
+  return image
+}
+
+/** Why a command was refused; undefined while it is not. */
+async function refusedCommand(engine: DockerEngine, group: string): Promise<string | undefined> {
+  const [outcome] = await Promise.allSettled([engine.exec(group, 'web', { command: ['true'] })])
+  if (outcome.status === 'rejected') return String(outcome.reason)
+  await outcome.value[Symbol.asyncDispose]()
+  return undefined
+}
+
 describe('hostile images on Podman', () => {
   onPodman('annotations that a runtime acts on', async ({ target, podman: call }) => {
     await using client = new DockerClient(target)
@@ -93,6 +115,24 @@ describe('hostile images on Podman', () => {
       await assert.rejects(start, { kind: 'busy', message: /has changed: it has the annotation/ })
       assert.equal((await engine.observe('annotated')).empty, true)
     }
+  })
+
+  onPodman('annotations that the image had when its container was made', async (started) => {
+    const { podman: call } = started
+    await using engine = engineOf(started)
+    const image = await built('earlier', [], ['--annotation', 'run.oci.x=x'])
+    const kept = join(folder, 'earlier')
+    await call('push', image, `dir:${kept}`)
+    await engine.create('earlier', webGroup([], { image }))
+    // Somebody pulls the same image without them.
+    const manifest = JSON.parse(await readFile(join(kept, 'manifest.json'), 'utf8'))
+    assert.deepEqual(Object.keys(manifest.annotations).includes('run.oci.x'), true)
+    await writeFile(join(kept, 'manifest.json'), JSON.stringify({ ...manifest, annotations: {} }))
+    await call('pull', `dir:${kept}`)
+    assert.ok((await engine.observe('earlier', [image])).imagesPresent.has(image))
+    const start = engine.start('earlier', webGroup([], { image }), ['web'])
+    await assert.rejects(start, { kind: 'busy', message: /has changed: it has the annotation/ })
+    assert.deepEqual(await started.contents(), [])
   })
 
   test('which annotations are acted on', () => {
@@ -163,18 +203,122 @@ describe('hostile images on Podman', () => {
         volumes,
       }
       const made = engine.create('share', spec)
-      await assert.rejects(made, { kind: 'refused', message: /mounts a share at/ })
+      await assert.rejects(made, { kind: 'refused', message: /mounts a volume at/ })
     }
     assert.deepEqual(await started.contents(), [])
   })
 
   onPodman('a working folder behind a link is not made on the host', async () => {
-    const link = (root: string) =>
-      symlink(`../../../../../../../../..${folder}`, join(root, 'data'))
-    const image = await imported('link', link, ['WORKDIR /data/made/here'])
-    await refused('link', image, /leads through a link/)
-    assert.equal(existsSync(join(folder, 'made')), false)
+    const outside = `../../../../../../../../..${folder}`
+    for (const [name, link] of Object.entries({ link: 'data', pattern: 'd[a]ta' })) {
+      const image = await imported(name, (root) => symlink(outside, join(root, link)), [
+        `WORKDIR /${link}/made/here`,
+      ])
+      await refused(name, image, /working folder/)
+      assert.equal(existsSync(join(folder, 'made')), false)
+    }
   })
+
+  onPodman(
+    'a working folder that is not in the image is made in the container',
+    async (started) => {
+      const image = await built('elsewhere', ['WORKDIR /there/it/is'])
+      await started.podman('run', '--name', 'bare', image, 'sh', '-c', 'rmdir /there/it/is')
+      const bare = 'localhost/armature-hostile/bare:1'
+      await started.podman('commit', '-q', 'bare', bare)
+      await started.podman('rm', 'bare')
+      await using engine = engineOf(started)
+      const spec = webGroup(['sh', '-c', 'test $PWD = /there/it/is'], { image: bare })
+      await engine.create('made', spec)
+      await engine.start('made', spec, ['web'])
+      const exit = await until(async () => {
+        const [web] = (await engine.observe('made')).parts
+        return web?.state.kind === 'terminated' ? web.state : undefined
+      })
+      assert.equal(exit.exitCode, 0)
+      await engine.remove('made')
+    },
+  )
+
+  onPodman(
+    'a program that exchanges its working folder or its accounts: it is looked at when it has ended',
+    async (started) => {
+      const outside = join(folder, 'outside')
+      await mkdir(outside)
+      const image = await built('worked', ['WORKDIR /work/x'])
+      const link = `../../../../../../../../..${outside}`
+      await using engine = engineOf(started)
+      for (const [name, change] of Object.entries({
+        folder: `mv /work /gone; busybox ln -s ${link} /work`,
+        accounts: 'busybox mkfifo /etc/group',
+      })) {
+        const program = `trap '${change}; exit' TERM; touch /ready; while true; do sleep 0.1; done`
+        const spec = webGroup(['sh', '-c', program], { image })
+        await engine.create(name, spec)
+        await engine.start(name, spec, ['web'])
+        await until(async () =>
+          (
+            await started.podman('exec', `armature_images_${name}_part_web`, 'busybox', 'ls', '/')
+          ).includes('ready'),
+        )
+        const restarted = engine.restart(name, 'web', { startedAt: Date.now(), graceSeconds: 5 })
+        await assert.rejects(restarted, { name: 'EngineError', kind: 'refused' })
+        assert.equal(existsSync(join(outside, 'x')), false)
+        await engine.remove(name)
+      }
+      assert.deepEqual(await started.contents(), [])
+    },
+  )
+
+  onPodman(
+    'accounts longer than any, of an image or by a program, are not read',
+    async (started) => {
+      await using engine = engineOf(started)
+      const spec = webGroup(['sh', '-c', 'busybox truncate -s 20M /etc/group; sleep 3600'])
+      await engine.create('long', spec)
+      await engine.start('long', spec, ['web'])
+      const error = await until(() => refusedCommand(engine, 'long'))
+      assert.match(error, /group has more than 1 MB/)
+      await engine.remove('long')
+      const short = (root: string) => run('truncate', ['-s', '2M', join(root, 'etc/passwd')])
+      await refused('longer', await imported('longer', short), /passwd has more than 1 MB/)
+    },
+  )
+
+  onPodman('accounts that lead to where a volume is mounted', async (started) => {
+    const hidden = async (root: string) => {
+      await mkdir(join(root, 'hidden'))
+      await run('mkfifo', [join(root, 'hidden/pipe')])
+      await symlink('/hidden/pipe', join(root, 'etc/passwd'))
+    }
+    const image = await imported('hidden', hidden)
+    await using engine = engineOf(started)
+    const mounts = [{ volume: 'empty', path: '/hidden', readOnly: false }]
+    const volumes = [{ kind: 'empty', name: 'empty' }] as const
+    const spec = { ...webGroup([], { image, mounts }), volumes }
+    await engine.create('hidden', spec)
+    const start = engine.start('hidden', spec, ['web'])
+    await assert.rejects(start, { kind: 'refused', message: /leads to \/hidden\/pipe/ })
+    assert.deepEqual(await started.contents(), [])
+  })
+
+  onPodman(
+    'files that the engine keeps in memory and reads are not written to',
+    async (started) => {
+      await using engine = engineOf(started)
+      const files = '/etc/hosts /etc/resolv.conf /etc/hostname /run/.containerenv'
+      const program = `for file in ${files}; do test -f $file || exit 2; echo x >> $file && exit 1; done; busybox grep -q group /etc/hosts`
+      const spec = { ...webGroup(['sh', '-c', program]), hostname: 'group' }
+      await engine.create('files', spec)
+      await engine.start('files', spec, ['web'])
+      const state = await until(async () => {
+        const [web] = (await engine.observe('files')).parts
+        return web?.state.kind === 'terminated' ? web.state : undefined
+      })
+      assert.equal(state.exitCode, 0)
+      await engine.remove('files')
+    },
+  )
 
   onPodman(
     'a command named init gets no control groups of the host, and no check of the image runs',
@@ -204,14 +348,7 @@ describe('hostile images on Podman', () => {
       ])
       await engine.create('late', spec)
       await engine.start('late', spec, ['web'])
-      const error = await until(async () => {
-        const [outcome] = await Promise.allSettled([
-          engine.exec('late', 'web', { command: ['true'] }),
-        ])
-        if (outcome.status === 'rejected') return String(outcome.reason)
-        await outcome.value[Symbol.asyncDispose]()
-        return undefined
-      })
+      const error = await until(() => refusedCommand(engine, 'late'))
       assert.match(error, /passwd is no plain file/)
       assert.equal((await contents()).length, 2)
       await engine.remove('late')

@@ -60,9 +60,9 @@ function imageProblem(image: Json): string | undefined {
   return volumesProblem(declared) ?? annotationsProblem(image)
 }
 
-/** What is wrong with the annotations of an image; undefined when nothing is. */
-export function annotationsProblem(image: Json): string | undefined {
-  const name = entriesAt(image, 'Annotations')
+/** What is wrong with the annotations of an image, or with the settings of a container; undefined when nothing is. */
+export function annotationsProblem(found: Json): string | undefined {
+  const name = entriesAt(found, 'Annotations')
     .map(([one]) => one)
     .find((one) => actedOn.test(one))
   return name === undefined

@@ -12,6 +12,7 @@ import {
 } from '../engine.ts'
 import type { Json } from '../json.ts'
 import type { Call } from './client.ts'
+import type { OwnFile } from './host-side.ts'
 import { containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 
@@ -21,6 +22,15 @@ export const volumesFolder = '/volumes'
 /** The call that creates a container. */
 export type Creation = Pick<Call, 'query' | 'body'> & { readonly name: string }
 
+/** What the creation of a part needs beside its group. */
+export interface PartMaterial {
+  /** Variables that override those of the spec. */
+  readonly secrets: ReadonlyMap<string, string>
+  /** For Podman: the working folder that the image says, and files of the sandbox that a part has. */
+  readonly workingFolder: string
+  readonly files: readonly OwnFile[]
+}
+
 /** How one product creates the containers of a group. */
 export interface Dialect {
   /** The API that creates and inspects containers. */
@@ -29,13 +39,7 @@ export interface Dialect {
   readonly seccompText: boolean
   /** `network` is one that the operator made; undefined: the engine's default one. */
   sandbox(names: Names, spec: GroupSpec, network: string | undefined): Creation
-  /** `secrets` are variables that override those of the spec. */
-  part(
-    names: Names,
-    spec: GroupSpec,
-    part: ContainerSpec,
-    secrets: ReadonlyMap<string, string>,
-  ): Creation
+  part(names: Names, spec: GroupSpec, part: ContainerSpec, material: PartMaterial): Creation
 }
 
 export const docker: Dialect = {
@@ -43,7 +47,7 @@ export const docker: Dialect = {
   seccompText: true,
   sandbox: (names, spec, network) =>
     creation(sandboxName(names), sandboxBody(names, spec, network)),
-  part: (names, spec, part, secrets) =>
+  part: (names, spec, part, { secrets }) =>
     creation(containerName(names, part.name), partBody(names, spec, part, secrets)),
 }
 

@@ -14,6 +14,7 @@ import {
   type Dialect,
   environmentOf,
   isReadOnly,
+  type PartMaterial,
   userOf,
   volumesFolder,
 } from './to-docker.ts'
@@ -23,8 +24,8 @@ export const podman: Dialect = {
   seccompText: false,
   sandbox: (names, spec, network) =>
     creation(sandboxName(names), sandboxBody(names, spec, network)),
-  part: (names, spec, part, secrets) =>
-    creation(containerName(names, part.name), partBody(names, spec, part, secrets)),
+  part: (names, spec, part, material) =>
+    creation(containerName(names, part.name), partBody(names, spec, part, material)),
 }
 
 function creation(name: string, body: Readonly<Record<string, Json>>): Creation {
@@ -73,8 +74,9 @@ function sandboxBody(
 
 /**
  * What Podman else does by what a command, an image or its own environment says: it gives a command named `init` the host's
- * control groups to write to, makes a volume without a name for each path that an image declares, and runs an image's
- * checks beside the container's limits.
+ * control groups to write to, makes a volume without a name for each path that an image declares, runs an image's
+ * checks beside the container's limits, lets containers write to files that it keeps in memory of the host and reads, and gives them a
+ * socket of its own service manager.
  */
 const ownWays = {
   systemd: 'false',
@@ -82,6 +84,9 @@ const ownWays = {
   healthconfig: { Test: ['NONE'] },
   env_host: false,
   httpproxy: false,
+  use_image_hosts: true,
+  use_image_resolve_conf: true,
+  sdnotifyMode: 'ignore',
 }
 
 /** Labels of an image hold where the container has none: this one lets a timer of the host restart units of it. */
@@ -94,7 +99,7 @@ function partBody(
   names: Names,
   spec: GroupSpec,
   part: ContainerSpec,
-  secrets: ReadonlyMap<string, string>,
+  { secrets, workingFolder, files }: PartMaterial,
 ): Readonly<Record<string, Json>> {
   const security = part.security ?? {}
   const command = part.command ?? []
@@ -116,12 +121,21 @@ function partBody(
         Dest: mount.path,
         Options: [...accessOf(spec, mount), 'nocopy'],
       })),
-    mounts: part.mounts.filter(isHost).map((mount) => ({
-      type: 'bind',
-      source: folderOf(spec, mount),
-      destination: mount.path,
-      options: [...accessOf(spec, mount), 'rbind'],
-    })),
+    mounts: [
+      ...part.mounts.filter(isHost).map((mount) => ({
+        type: 'bind',
+        source: folderOf(spec, mount),
+        destination: mount.path,
+        options: [...accessOf(spec, mount), 'rbind'],
+      })),
+      ...files.map(({ source, path }) => ({
+        type: 'bind',
+        source,
+        destination: path,
+        options: ['ro', 'bind'],
+      })),
+    ],
+    work_dir: workingFolder,
     // `restartsByItself` of the description says why.
     restart_policy: 'no',
     resource_limits: {

@@ -7,7 +7,7 @@ import { EngineError, type GroupSpec } from '../engine.ts'
 import { entriesAt, type Json, listAt, textAt, timeAt } from '../json.ts'
 import { mountPathProblem, plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
-import { hostProblem } from './host-side.ts'
+import { ownFiles, readyProblem } from './host-side.ts'
 import { annotationsProblem } from './inspect-image.ts'
 import { containerName, type Names, sandboxName } from './names.ts'
 import { inspectContainer } from './read-containers.ts'
@@ -49,13 +49,16 @@ export class Verifier {
     dialect: Dialect,
   ): Promise<void> {
     const sandbox = await this.#inspect(sandboxName(names), dialect)
-    const known = [sandboxName(names), textAt(sandbox, 'Id')]
+    const around = {
+      sandbox: [sandboxName(names), textAt(sandbox, 'Id')],
+      files: dialect.api === 'libpod' ? ownFiles(sandbox) : [],
+    }
     const found = await Promise.all(
       spec.parts
         .filter((part) => wanted.includes(part.name))
         .map(async (part) => {
           const container = await this.#inspect(containerName(names, part.name), dialect)
-          const expected = expectedContainer(names, spec, part, known)
+          const expected = expectedContainer(names, spec, part, around)
           const differences = await this.#differences(expected, container, dialect)
           return { container, differences: differences.map((one) => `'${part.name}': ${one}`) }
         }),
@@ -64,27 +67,16 @@ export class Verifier {
     const differences = found.flatMap((each) => each.differences)
     if (differences.length > 0) await this.#refuse(names, containers, differences)
     if (dialect.api !== 'libpod') return
-    await this.#requirePlainImages(names, containers)
-    const problems = await Promise.all(containers.map((each) => hostProblem(this.#client, each)))
+    const changed = containers.map(ownAnnotationsProblem).find((one) => one !== undefined)
+    if (changed !== undefined) {
+      await this.#remove(names, containers)
+      throw new EngineError('busy', `the image of a container has changed: ${changed}`)
+    }
+    const problems = await Promise.all(containers.map((each) => readyProblem(this.#client, each)))
     const problem = problems.find((one) => one !== undefined)
     if (problem === undefined) return
     await this.#remove(names, containers)
     throw new EngineError('refused', `it was not started, and its group was removed: ${problem}`)
-  }
-
-  /** Somebody else may have pulled the same image with annotations since. Made anew, the group gets its own image again. */
-  async #requirePlainImages(names: Names, containers: readonly Json[]): Promise<void> {
-    const doing = 'inspect an image'
-    const images = await Promise.all(
-      [...new Set(containers.map((each) => textAt(each, 'Image')))].map((id) => {
-        const path = `/images/${encodeURIComponent(id)}/json`
-        return this.#client.json({ method: 'GET', api: 'libpod', path, doing })
-      }),
-    )
-    const problem = images.map(annotationsProblem).find((one) => one !== undefined)
-    if (problem === undefined) return
-    await this.#remove(names, containers)
-    throw new EngineError('busy', `the image of a container has changed: ${problem}`)
   }
 
   async #inspect(name: string, { api }: Dialect): Promise<Json> {
@@ -147,4 +139,18 @@ export class Verifier {
       }
     }
   }
+}
+
+/** Annotations that Podman gives every container. It writes its own over those of an image. */
+const ofPodman = /^io\.(?:podman\.annotations\.|container\.manager$|kubernetes\.cri-o\.Created$)/
+
+/**
+ * What is wrong with the annotations that a container got from its image, whatever that image has since. Made anew, the group gets
+ * its own image again: somebody else pulled the same one with annotations.
+ */
+function ownAnnotationsProblem(container: Json): string | undefined {
+  const found = entriesAt(container, 'Config', 'Annotations').filter(
+    ([name]) => !ofPodman.test(name),
+  )
+  return annotationsProblem({ Annotations: Object.fromEntries(found) })
 }

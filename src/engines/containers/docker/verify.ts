@@ -8,6 +8,7 @@ import type { ContainerSpec, GroupSpec, MountSpec } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt } from '../json.ts'
 import { isOrdinary, plainCapability } from '../privileges.ts'
 import { plainPath } from '../safe-text.ts'
+import type { OwnFile } from './host-side.ts'
 import { type Names, volumeName } from './names.ts'
 import { isReadOnly, userOf, volumesFolder } from './to-docker.ts'
 
@@ -80,16 +81,22 @@ export function expectedSandbox(
   }
 }
 
-/** `sandbox`: the names by which an engine may report the container whose network is joined. */
+/**
+ * `sandbox`: the names by which an engine may report the container whose network is joined. `files`: those of the sandbox that the
+ * container has.
+ */
 export function expectedContainer(
   names: Names,
   spec: GroupSpec,
   part: ContainerSpec,
-  sandbox: readonly string[],
+  { sandbox, files }: { readonly sandbox: readonly string[]; readonly files: readonly OwnFile[] },
 ): Expected {
   const { security = {} } = part
   return {
-    mounts: part.mounts.map((mount) => expectedMount(names, spec, mount)),
+    mounts: [
+      ...part.mounts.map((mount) => expectedMount(names, spec, mount)),
+      ...files.map((file) => ({ type: 'bind', readOnly: true, ...file }) as const),
+    ],
     ports: new Map(),
     network: sandbox.map((name) => `container:${name}`),
     ...(security.user === undefined ? {} : { user: userOf(security.user, security.group) }),
