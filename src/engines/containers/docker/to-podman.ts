@@ -75,8 +75,7 @@ function sandboxBody(
 /**
  * What Podman else does by what a command, an image or its own environment says: it gives a command named `init` the host's
  * control groups to write to, makes a volume without a name for each path that an image declares, runs an image's
- * checks beside the container's limits, lets containers write to files that it keeps in memory of the host and reads, and gives them a
- * socket of its own service manager.
+ * checks beside the container's limits, and lets containers write to files that it keeps in memory of the host and reads.
  */
 const ownWays = {
   systemd: 'false',
@@ -86,7 +85,6 @@ const ownWays = {
   httpproxy: false,
   use_image_hosts: true,
   use_image_resolve_conf: true,
-  sdnotifyMode: 'ignore',
 }
 
 /** Labels of an image hold where the container has none: this one lets a timer of the host restart units of it. */
