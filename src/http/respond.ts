@@ -10,10 +10,10 @@ import { isUuid } from '#kernel/uuid.ts'
 import { brandHeader } from '#kernel/vendor.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { addressGroupOf } from './client-address.ts'
-import { destroyAfter } from './connections.ts'
 import { corsHeaders } from './cors.ts'
-import { announcesBody, type Edge, type Exchange, originOfExchange } from './exchange.ts'
+import { type Edge, type Exchange, originOfExchange } from './exchange.ts'
 import { permissionOf } from './permission.ts'
+import { dropBody } from './unread-body.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
@@ -260,28 +260,10 @@ function recordRequest(exchange: Exchange, edge: Edge, status: number): void {
   )
 }
 
-/**
- * Reads and drops an unread body, so that the connection stays usable and a client that is still sending sees the
- * answer. The connection is cut after more than any body may have, or after the time in which an answer must be read.
- */
-function finishReading(exchange: Exchange, edge: Edge, headers: FlatHeaders): void {
-  const { request } = exchange
-  if (!announcesBody(request) || request.readableEnded) return
+function finishReading({ request }: Exchange, edge: Edge, headers: FlatHeaders): void {
+  if (!dropBody(request, edge.limits)) return
   if (request.headers.expect !== undefined && !edge.isDraining())
     headers.push('Connection', 'close')
-  const { bodyBytesMax, businessBodyBytesMax, writeSeconds } = edge.limits
-  let left = bodyBytesMax + businessBodyBytesMax
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left < 0) request.destroy()
-    // A chunk in a turn of the loop: the runtime would take two megabytes of each fast sender.
-    request.pause()
-    setImmediate(() => request.resume())
-  })
-  destroyAfter(request, writeSeconds * 1000)
-  // How the body ends does not matter any more.
-  request.on('error', () => {})
-  request.resume()
 }
 
 function withNextLink(

@@ -31,6 +31,7 @@ import {
 import { createMetrics, type MetricSource, type Metrics } from './metrics.ts'
 import { type Check, options } from './open-endpoints.ts'
 import { runPipeline } from './pipeline.ts'
+import { bounded } from './raw-handlers.ts'
 import { createRoutingStamp } from './respond.ts'
 import { createRouter, type PathParameters } from './router.ts'
 import { addRoutes, type RawHandler, type RouteDependencies } from './routes.ts'
@@ -115,10 +116,12 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     ...(await deps.readiness()),
   ]
   const throttled = anonymouslyThrottled(deps, edge)
-  const mounts = (deps.mounts ?? []).map((mount) =>
-    mount.isThrottled === true ? { ...mount, handle: throttled(mount.handle) } : mount,
-  )
-  addRoutes(router, { ...deps, oauth: throttled(deps.oauth), mounts, readiness }, enter)
+  const raw = (handle: RawHandler): RawHandler => bounded(handle, deps.addressOf, edge)
+  const mounts = (deps.mounts ?? []).map(({ handle, ...mount }) => ({
+    ...mount,
+    handle: raw(mount.isThrottled === true ? throttled(handle) : handle),
+  }))
+  addRoutes(router, { ...deps, oauth: raw(throttled(deps.oauth)), mounts, readiness }, enter)
   if (edge.isClockMoved) {
     server.on('request', (_, response) => {
       response.setHeader('Date', new Date(edge.clock.now()).toUTCString())

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join, posix } from 'node:path'
@@ -79,8 +79,8 @@ export function documentationPages(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   // Read at the first request, so that a start does not wait for it.
   let reading: Promise<ReadonlyMap<string, Page>> | undefined
-  // A page is rendered once: long ones take some of the time of all requests.
-  const rendered = new Map<string, Promise<Html>>()
+  // A page is made once: long ones take some of the time of all requests. All answers share its bytes.
+  const made = new Map<string, Promise<Answer>>()
 
   async function answerTo(url: string): Promise<Answer> {
     reading ??= readPages()
@@ -99,12 +99,18 @@ export function documentationPages(
       return framed(name, 'Search', hitsOf([...pages.values()], words), words)
     }
     const picture = /^pictures\/([\w-]+\.png)$/.exec(name)?.[1]
-    if (picture !== undefined) return pictureNamed(picture)
+    if (picture !== undefined) {
+      const answer = made.get(name) ?? pictureNamed(picture)
+      if (answer !== undefined) made.set(name, answer)
+      return answer ?? refusal(404)
+    }
     const page = pages.get(name)
     if (page === undefined) return refusal(404)
-    const content = rendered.get(name) ?? render(page, pages).then(trusted)
-    rendered.set(name, content)
-    return framed(name, page.title, await content)
+    const answer =
+      made.get(name) ??
+      render(page, pages).then((content) => framed(name, page.title, trusted(content)))
+    made.set(name, answer)
+    return answer
   }
 
   return ({ method, url = '' }, response) => {
@@ -263,17 +269,20 @@ ${content}
 </body>
 </html>
 `.html
-  return { status: 200, headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' }, body }
-}
-
-function pictureNamed(name: string): Answer {
-  const path = join(root, picturesFolder, name)
-  if (!existsSync(path)) return refusal(404)
   return {
     status: 200,
-    headers: { ...headers, 'Content-Type': 'image/png' },
-    body: readFileSync(path),
+    headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' },
+    body: Buffer.from(body),
   }
+}
+
+/** Undefined where there is none. */
+function pictureNamed(name: string): Promise<Answer> | undefined {
+  const path = join(root, picturesFolder, name)
+  if (!existsSync(path)) return undefined
+  return readFile(path).then((body) => {
+    return { status: 200, headers: { ...headers, 'Content-Type': 'image/png' }, body }
+  })
 }
 
 const refusals = {

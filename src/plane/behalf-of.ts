@@ -10,9 +10,12 @@ import {
   behalfOfRequest,
   currentRequest,
   forEverybody as everybody,
+  ownerAt as nameAt,
 } from '#stores/awaited.ts'
 
 export const forEverybody = everybody
+
+export const ownerAt = nameAt
 
 /**
  * Requests at once that read large resources: each may have megabytes of them in memory, as text, parsed and in its answer. A

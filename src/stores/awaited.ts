@@ -55,6 +55,17 @@ function begin(owner: string, request: AwaitedRequest | undefined): Behalf {
   }
 }
 
+const ofAddress = 'address '
+
+/** The name of callers who have not said yet who they are. */
+export function ownerAt(address: string): string {
+  return ofAddress + address
+}
+
+export function isUnknown(owner: string): boolean {
+  return owner.startsWith(ofAddress)
+}
+
 /** Whoever happens to be the first to need it, it is done for everybody. */
 export function forEverybody<T>(work: () => T): T {
   return storage.run({}, work)

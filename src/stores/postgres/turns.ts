@@ -5,7 +5,7 @@
  */
 
 import { createRoom, enterAll, type Leave, type Room } from '#kernel/room.ts'
-import { awaitedSignal, callOwner } from '../awaited.ts'
+import { awaitedSignal, callOwner, isUnknown } from '../awaited.ts'
 
 type Entered = Leave | Promise<Leave>
 
@@ -14,6 +14,7 @@ export class Turns {
   readonly #owned: Room
   readonly #together: Room
   readonly #reads: Room
+  readonly #unknown: Room
 
   constructor(connections: number) {
     const third = atLeastOne(connections / 3)
@@ -26,6 +27,8 @@ export class Turns {
     const most = atLeastOne((connections * 3) / 4)
     this.#together = createRoom({ perOwnerMax: half, sumMax: most, spare: most - half })
     this.#reads = createRoom({ perOwnerMax: third, sumMax: half, spare: one })
+    // Of those nobody knows yet there may be any number, each under a name of its own.
+    this.#unknown = createRoom({ perOwnerMax: third, sumMax: third })
   }
 
   scan(): Entered {
@@ -39,17 +42,25 @@ export class Turns {
 
   /** Of any other transaction. What nobody in particular asked for waits for nobody. */
   write(): Entered | undefined {
-    return callOwner() === undefined ? undefined : this.#enter()
+    const owner = callOwner()
+    return owner === undefined ? undefined : this.#enter(this.#together, owner)
   }
 
   /** Of a read of its own. What nobody in particular asked for waits for nobody: it may be for everybody. */
   read(): Entered | undefined {
     const owner = callOwner()
-    return owner === undefined ? undefined : this.#reads.enter(owner, 1, awaitedSignal)
+    return owner === undefined ? undefined : this.#enter(this.#reads, owner)
   }
 
-  #enter(): Entered {
-    return this.#together.enter(callOwner() ?? '', 1, awaitedSignal)
+  #enter(room: Room, owners: string): Entered {
+    if (!isUnknown(owners)) return room.enter(owners, 1, awaitedSignal)
+    return enterAll(
+      [
+        { room, owners },
+        { room: this.#unknown, owners },
+      ],
+      awaitedSignal,
+    )
   }
 
   /** Both at once: whoever held a turn of the one while waiting for the other would keep it from those who could go on. */
