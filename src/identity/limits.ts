@@ -21,7 +21,7 @@ export interface IdentityLimits {
   readonly passwordLengthMax: number
   /** The number of password hashes computed at once; each takes 32 MiB. */
   readonly passwordsAtOnceMax: number
-  /** The number of sign-ins that may wait for such a computation; more are refused at once. */
+  /** The number of sign-ins of one address that may wait for such a computation; more are refused at once. */
   readonly passwordsWaitingMax: number
   /** Wrong passwords for one account from one address before the delays begin. */
   readonly signInFailuresFree: number

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { behalfOf } from '#stores/awaited.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import { createPasswords, defaultPasswordCost } from './passwords.ts'
 
@@ -63,4 +64,20 @@ test('only so many wait; the rest is refused at once, and places are given back'
     assert.equal(refused[0]?.reason.status, 429)
   }
   assert.equal(await passwords.verify('x'.repeat(1_000_000), stored), false)
+})
+
+test('whoever has many waiting keeps nobody else from being checked, and some are refused', async () => {
+  const limits = { ...defaultIdentityLimits, passwordsAtOnceMax: 2, passwordsWaitingMax: 10 }
+  const passwords = createPasswords(limits, cheap)
+  const ended: string[] = []
+  const check = (owner: string) => {
+    const checked = behalfOf(owner).run(() => passwords.verify('correct horse', undefined))
+    return checked.then(() => ended.push(owner))
+  }
+  const many = Array.from({ length: 12 }, () => check('one address'))
+  const other = check('another')
+  const outcomes = await Promise.allSettled([...many, other])
+  assert.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1)
+  assert.equal(outcomes.at(-1)?.status, 'fulfilled')
+  assert.ok(ended.indexOf('another') <= 1, ended.join(' '))
 })

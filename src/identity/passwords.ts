@@ -1,10 +1,12 @@
 /**
  * Password hashes by scrypt, which needs much memory. Few are computed at once, so that a flood of sign-ins cannot
- * exhaust memory. This file knows no accounts and never distinguishes a wrong password from a missing account.
+ * exhaust memory, and whoever asks takes turns with others, so that it keeps nobody else from signing in. This file knows
+ * no accounts and never distinguishes a wrong password from a missing account.
  */
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { createRoom, inRoom } from '#kernel/room.ts'
+import { callOwner } from '#stores/awaited.ts'
 import { refuseIdentity } from './errors.ts'
 import type { IdentityLimits } from './limits.ts'
 
@@ -32,20 +34,35 @@ export interface Passwords {
 }
 
 const keyBytes = 32
+/** When so many times as many wait as one may have waiting, only those who have none may wait, too. */
+const ownersWaitingMax = 16
 
 export function createPasswords(
   limits: IdentityLimits,
   cost: PasswordCost = defaultPasswordCost,
 ): Passwords {
   const { passwordsAtOnceMax: sumMax, passwordsWaitingMax } = limits
-  const room = createRoom({ perOwnerMax: sumMax, sumMax })
+  // One place is for others, where there are several.
+  const perOwnerMax = Math.max(1, sumMax - 1)
+  const room = createRoom({ perOwnerMax, sumMax })
+  /** Those under way and those that wait, by whose they are. */
+  const counts = new Map<string, number>()
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const { taken, waiting } = room.state()
-    if (taken >= sumMax && waiting >= passwordsWaitingMax) {
+    const owner = callOwner() ?? ''
+    const own = counts.get(owner) ?? 0
+    const isFull = room.state().waiting >= ownersWaitingMax * passwordsWaitingMax
+    if (own >= perOwnerMax + passwordsWaitingMax || (own > 0 && isFull)) {
       throw refuseIdentity.PasswordsBusy({ seconds: 2 }, { headers: { 'Retry-After': '2' } })
     }
-    return inRoom(room, 'passwords', work)
+    counts.set(owner, own + 1)
+    try {
+      return await inRoom(room, owner, work)
+    } finally {
+      const left = (counts.get(owner) ?? 1) - 1
+      if (left > 0) counts.set(owner, left)
+      else counts.delete(owner)
+    }
   }
 
   return {

@@ -12,10 +12,13 @@ import { createSeal } from './testing/seal.ts'
 
 const installationKey = randomBytes(32)
 
-function signInOf(fixture: IdentityFixture): SignIn {
+function signInOf(
+  fixture: IdentityFixture,
+  directory: Parameters<typeof createSignIn>[0]['directory'] = fixture.identity.directory,
+): SignIn {
   return createSignIn({
     sql: fixture.store.sql,
-    directory: fixture.identity.directory,
+    directory,
     clock: { now: fixture.now },
     ids: testIds,
     seal: createSeal(installationKey),
@@ -185,4 +188,25 @@ test('the page says how long to wait', async () => {
   fixture.wait(3)
   page = await browser.submit(page, { name: 'alice', password: alice.password, do: 'sign-in' })
   assert.equal(page.url.pathname, '/signed-in')
+})
+
+test('an attempt that could not be checked is no failure, and forgives none', async () => {
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  let isBusy = true
+  const { directory } = fixture.identity
+  const signIn = signInOf(fixture, {
+    verifyPassword: (...given) =>
+      isBusy ? Promise.reject(new Error('busy')) : directory.verifyPassword(...given),
+  })
+  const attempt = (): Promise<SignInOutcome> =>
+    signIn.attempt({ signInName: 'alice', password: 'wrong password', address })
+  for (let at = 0; at < 4; at++) await assert.rejects(attempt(), /busy/)
+  isBusy = false
+  for (let at = 0; at < 3; at++) assert.equal((await attempt()).kind, 'refused')
+  isBusy = true
+  await assert.rejects(attempt(), /busy/)
+  isBusy = false
+  for (let at = 0; at < 2; at++) assert.equal((await attempt()).kind, 'refused')
+  assert.equal((await attempt()).kind, 'wait')
 })

@@ -23,16 +23,18 @@ export type SignInOutcome =
 
 export interface SignIn {
   /** Throws `PasswordsBusy` when too many passwords are waiting to be checked. */
-  attempt(attempt: {
-    readonly signInName: string
-    readonly password: string
-    /** The address, or the network of addresses, that failures are counted for. */
-    readonly address: string
-    /** The mark of this browser from an earlier sign-in, as the browser sends it. */
-    readonly knownBrowser?: string | undefined
-  }): Promise<SignInOutcome>
+  attempt(attempt: Attempt): Promise<SignInOutcome>
   /** The mark for a browser that has just signed in to this account. It sends the mark with its next attempts. */
   knownBrowser(signInName: string): string
+}
+
+interface Attempt {
+  readonly signInName: string
+  readonly password: string
+  /** The address, or the network of addresses, that failures are counted for. */
+  readonly address: string
+  /** The mark of this browser from an earlier sign-in, as the browser sends it. */
+  readonly knownBrowser?: string | undefined
 }
 
 /** A row that counts failures. */
@@ -119,15 +121,35 @@ export function createSignIn(options: {
   }
 
   /** Takes the count back after a success. Earlier failures of the address stay counted. */
-  function forgive([own, ofAddress]: readonly [Count, ...Count[]]): Promise<void> {
+  function forgive([own, ...others]: readonly [Count, ...Count[]]): Promise<void> {
     return sql.transact(async (tx) => {
       await tx.run('delete from identity_sign_in_failures where id = ?', own.id)
-      if (ofAddress === undefined) return
+      await takeBack(tx, others)
+    })
+  }
+
+  async function takeBack(tx: SqlTx, counts: readonly Count[]): Promise<void> {
+    for (const { id } of counts) {
       await tx.run(
         'update identity_sign_in_failures set failures = failures - 1 where id = ? and failures > 0',
-        ofAddress.id,
+        id,
       )
-    })
+    }
+  }
+
+  /** What could not be checked is no failure. */
+  async function check(
+    { signInName, password }: Pick<Attempt, 'signInName' | 'password'>,
+    counts: readonly Count[],
+  ): ReturnType<typeof directory.verifyPassword> {
+    let isChecked = false
+    try {
+      const right = await directory.verifyPassword(signInName, password)
+      isChecked = true
+      return right
+    } finally {
+      if (!isChecked) await sql.transact((tx) => takeBack(tx, counts))
+    }
   }
 
   const indexOf = (...parts: readonly string[]): string =>
@@ -166,7 +188,7 @@ export function createSignIn(options: {
       const counts = countsOf(account, address, openKnown(knownBrowser, account))
       const seconds = await reserve(counts)
       if (seconds > 0) return { kind: 'wait', seconds }
-      const right = await directory.verifyPassword(signInName, password)
+      const right = await check({ signInName, password }, counts)
       if (right === undefined) return { kind: 'refused' }
       await forgive(counts)
       return { kind: 'welcome', ...right }
