@@ -21,6 +21,8 @@ export class EncryptedInput extends Duplex {
   readonly #socket: Socket
   readonly #address: string
   #isTaking = false
+  /** While a handshake is under way. */
+  #late: NodeJS.Timeout | undefined
 
   constructor(socket: Socket) {
     super({ readableHighWaterMark: unreadBytesMax })
@@ -33,7 +35,11 @@ export class EncryptedInput extends Duplex {
       this.#isTaking = true
       this.#take(chunk)
     })
-    socket.once('end', () => this.push(null))
+    socket.once('end', () => {
+      // TLS would wait for the rest of the handshake.
+      if (this.#late !== undefined) this.destroy()
+      else this.push(null)
+    })
     socket.on('error', (error) => this.destroy(error))
     socket.once('close', () => this.destroy())
   }
@@ -41,6 +47,16 @@ export class EncryptedInput extends Duplex {
   /** The one whose slice is being taken. */
   static get current(): EncryptedInput | undefined {
     return current
+  }
+
+  /** The timeout of TLS itself begins anew with each byte. */
+  beginHandshake(milliseconds: number): void {
+    this.#late = setTimeout(() => this.destroy(), milliseconds)
+  }
+
+  endHandshake(): void {
+    clearTimeout(this.#late)
+    this.#late = undefined
   }
 
   /** What is known of the connection below. */
@@ -75,6 +91,7 @@ export class EncryptedInput extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done): void {
+    this.endHandshake()
     this.#socket.destroy()
     done(error)
   }

@@ -35,6 +35,35 @@ test('a handshake that does not end is cut, and so is one that is none', async (
   }
 })
 
+test('a handshake is cut that goes on too slowly, or whose client has left', async () => {
+  const pair = createAuthority('test', { names: ['localhost'], now: Date.now(), days: 1 })
+  const server = createListener(defaultLimits, () => false)
+  for (const [milliseconds, leaves] of [
+    [200, false],
+    [3_600_000, true],
+  ] as const) {
+    const certificates = { current: () => pair, onChange: () => {} }
+    const secure = createSecureListener(server, certificates, milliseconds)
+    await using held = new AsyncDisposableStack()
+    const { port, close } = await listen(secure, { host: '127.0.0.1', port: 0 })
+    held.defer(close)
+    const connection = once(secure, 'connection')
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    held.defer(() => void client.destroy())
+    client.on('error', () => {}).resume()
+    client.write('\x16\x03\x01\x02\x00\x01')
+    const drip = setInterval(() => client.write('\x01'), 20)
+    held.defer(() => clearInterval(drip))
+    const [socket] = (await connection) as [Socket]
+    if (leaves) {
+      clearInterval(drip)
+      client.end()
+    }
+    await until(() => socket.destroyed)
+  }
+  server.close()
+})
+
 test('a client that changes its keys again and again is cut', async (t) => {
   const client = '/usr/bin/openssl'
   if (!requireOrSkip(t, existsSync(client), 'openssl is not here')) return

@@ -97,21 +97,20 @@ export function createSecureListener(
     const { certificate: cert, key } = certificates.current()
     return { cert, key, minVersion: 'TLSv1.2', ecdhCurve: groups } as const
   }
-  const secure = createTlsServer({
-    ...context(),
-    ALPNProtocols: ['http/1.1'],
-    handshakeTimeout,
-  })
+  const secure = createTlsServer({ ...context(), ALPNProtocols: ['http/1.1'] })
   // A handshake that failed or took too long is only reported: its connection would stay for ever.
   secure.on('tlsClientError', (_, socket) => socket.destroy())
   secure.on('secureConnection', (socket) => {
     setAddresses(socket)
+    EncryptedInput.current?.endHandshake()
     boundKeyChanges(socket)
     server.emit('connection', socket)
   })
   certificates.onChange(() => secure.setSecureContext(context()))
   return createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    secure.emit('connection', new EncryptedInput(socket))
+    const input = new EncryptedInput(socket)
+    input.beginHandshake(handshakeTimeout)
+    secure.emit('connection', input)
   })
 }
 
