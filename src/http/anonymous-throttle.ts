@@ -1,7 +1,7 @@
 /**
  * Allowances for the sign-in addresses, where callers have shown no token yet: counted per address of the caller. The
  * start of a sign-in leaves a row in the store until it expires, so all addresses together have an allowance of
- * starts as well. A request for a token by credentials leaves nothing, and is never refused because of other callers.
+ * starts as well, which keeps nobody from the first few. A request for a token by credentials leaves nothing, and is never refused because of other callers.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -25,20 +25,46 @@ export function createAnonymousThrottle(
   settings: ThrottleSettings,
   addressOf: AddressOf,
 ): AnonymousThrottle {
-  const { anonymous } = settings
-  const rules = { reads: anonymous, writes: anonymous, deletes: anonymous }
-  const buckets = createThrottle({ ...settings, subscription: rules, tenant: rules })
+  const { anonymous, allPrincipalsFactor: factor } = settings
+  const { size, refillPerSecond } = anonymous
+  const own = ofAddress(settings, anonymous)
+  const all = ofAddress(settings, {
+    size: size * factor,
+    refillPerSecond: refillPerSecond * factor,
+  })
+  const newcomers = ofAddress(settings, newcomer)
   return (request, response, now) => {
     const { url = '', method = '' } = request
     const path = url.split('?', 1)[0] ?? ''
     if (['GET', 'HEAD'].includes(method) && documents.test(path)) return undefined
     const caller = addressGroupOf(addressOf(request))
-    const shared = signInStarts.test(path) ? 'sign-in' : undefined
-    if (buckets.take(caller, shared, 'reads', now)?.refusal === undefined) return undefined
+    const isFree =
+      own(caller, now) === undefined &&
+      (!signInStarts.test(path) ||
+        all('', now) === undefined ||
+        newcomers(networkOf(caller), now) === undefined)
+    if (isFree) return undefined
     const seconds = secondsToWait(anonymous)
     refuse(response, seconds)
     return seconds
   }
+}
+
+/** Whoever has few starts behind them has one more, however many others there are. */
+const newcomer: BucketRule = { size: 10, refillPerSecond: 1 / 90 }
+
+/** Of IPv6, what one customer may have at the most: a /48, which holds 65,536 groups of addresses. */
+function networkOf(group: string): string {
+  return group.endsWith('::/64') ? group.split(':', 3).join(':') : group
+}
+
+function ofAddress(
+  settings: ThrottleSettings,
+  rule: BucketRule,
+): (address: string, now: number) => ApiError | undefined {
+  const rules = { reads: rule, writes: rule, deletes: rule }
+  const buckets = createThrottle({ ...settings, subscription: rules, tenant: rules })
+  return (address, now) => buckets.take(address, undefined, 'reads', now)?.refusal
 }
 
 /**
@@ -49,11 +75,8 @@ export function createRefusals(
   settings: ThrottleSettings,
   addressOf: AddressOf,
 ): (request: IncomingMessage, now: number) => ApiError | undefined {
-  const { anonymous } = settings
-  const rules = { reads: anonymous, writes: anonymous, deletes: anonymous }
-  const buckets = createThrottle({ ...settings, subscription: rules, tenant: rules })
-  return (request, now) =>
-    buckets.take(addressGroupOf(addressOf(request)), undefined, 'reads', now)?.refusal
+  const refusalOf = ofAddress(settings, settings.anonymous)
+  return (request, now) => refusalOf(addressGroupOf(addressOf(request)), now)
 }
 
 function secondsToWait({ refillPerSecond }: BucketRule): number {

@@ -40,7 +40,8 @@ export function trackConnections(
 ): Connections {
   /** Each with its number of unanswered requests. */
   const open = new Map<Socket, number>()
-  const byAddress = new Map<string, number>()
+  /** In the order in which they were accepted. */
+  const byAddress = new Map<string, Set<Socket>>()
   let ending = false
 
   /** Connections as accepted: for https, the TCP connection below the handshake. */
@@ -50,21 +51,38 @@ export function trackConnections(
     connected()
     const address = socket.remoteAddress ?? ''
     const group = addressGroupOf(address)
-    const count = byAddress.get(group) ?? 0
+    const own = byAddress.get(group) ?? new Set()
     // Behind a proxy all callers share its connections.
-    const tooMany = count >= limits.connectionsPerAddressMax && !isProxy(address)
-    if (tooMany || accepted.size >= limits.connectionsMax) {
+    const tooMany = own.size >= limits.connectionsPerAddressMax && !isProxy(address)
+    if (tooMany || (accepted.size >= limits.connectionsMax && !makeRoom(own.size + 1))) {
       socket.destroy()
       return false
     }
-    byAddress.set(group, count + 1)
+    byAddress.set(group, own.add(socket))
     accepted.add(socket)
     socket.once('close', () => {
       accepted.delete(socket)
-      const left = (byAddress.get(group) ?? 1) - 1
-      if (left > 0) byAddress.set(group, left)
-      else byAddress.delete(group)
+      own.delete(socket)
+      if (own.size === 0 && byAddress.get(group) === own) byAddress.delete(group)
     })
+    return true
+  }
+
+  /** Of whoever has most connections, and more than so many, one is ended: an idle one, where there is one. */
+  function makeRoom(than: number): boolean {
+    let most = new Set<Socket>()
+    for (const sockets of byAddress.values()) {
+      const [one] = sockets
+      if (sockets.size > most.size && !isProxy(one?.remoteAddress ?? '')) most = sockets
+    }
+    if (most.size <= than) return false
+    const [oldest] = most
+    const ended = [...most].find((socket) => open.get(socket) === 0) ?? oldest
+    if (ended === undefined) return false
+    ended.destroy()
+    // Its end is told later.
+    most.delete(ended)
+    accepted.delete(ended)
     return true
   }
 
@@ -133,5 +151,6 @@ export function endInOrder(socket: Duplex, milliseconds: number): void {
 /** Ends what is still sent after so long. */
 export function destroyAfter(request: IncomingMessage, milliseconds: number): void {
   const late = setTimeout(() => request.destroy(), milliseconds)
+  late.unref()
   request.once('close', () => clearTimeout(late))
 }

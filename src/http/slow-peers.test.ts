@@ -193,6 +193,31 @@ describe('connections of one address', () => {
     second.destroy()
   })
 
+  test('do not keep others out: whoever has most gives up one, an idle one first', async () => {
+    await using edge = await open({ connectionsMax: 4 })
+    const busy = ask(edge, '/directory/never')
+    await until(async () => edge.server.connections() === 1)
+    const idle: Socket[] = []
+    for (let at = 0; at < 3; at++) idle.push(connect(edge.port, '127.0.0.1').on('error', () => {}))
+    await until(async () => edge.server.connections() === 4)
+    const closed = idle.map((socket) => once(socket.resume(), 'close'))
+    const other = connect({ port: edge.port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+    other.write('GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n')
+    const [answer] = await once(other, 'data')
+    assert.match(String(answer), /^HTTP\/1\.1 200 /)
+    await Promise.race(closed)
+    assert.equal(edge.server.connections(), 4)
+    // One more of whoever has most is not let in.
+    await once(
+      connect(edge.port, '127.0.0.1')
+        .on('error', () => {})
+        .resume(),
+      'close',
+    )
+    assert.equal(busy.destroyed, false)
+    for (const socket of [busy, other, ...idle]) socket.destroy()
+  })
+
   test('of a proxy are those of its callers', async () => {
     await using edge = await open({ connectionsPerAddressMax: 2 }, { isProxy: () => true })
     const sockets = Array.from({ length: 5 }, () => ask(edge, '/directory/never'))
