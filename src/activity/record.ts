@@ -13,6 +13,8 @@ export interface RequestFrom extends RequestOrigin {
   readonly method: string
   /** `x-ms-client-request-id`, where the client sent one. */
   readonly clientRequestId?: string
+  /** It came through a proxy, or says so. */
+  readonly isForwarded?: true
 }
 
 /** The principal that acts. Everything besides the id is shown only and decides nothing. */

@@ -15,7 +15,7 @@ export const controlSettings = {
   control: choice(['off', 'local', 'anywhere'], {
     default: 'off',
     description:
-      'Operations on the installation itself, below `/_armature/`, for its owner alone: move its clock, keep and bring back its state, let requests fail. `local` answers callers on this machine, `anywhere` every address. Leave it off where others depend on it.',
+      'Operations on the installation itself, below `/_armature/`, for its owner alone: move its clock, keep and bring back its state, let requests fail. `local` answers callers on this machine that come through no proxy, `anywhere` every address. Leave it off where others depend on it.',
   }),
   clock: choice(['system', 'manual'], {
     default: 'system',

@@ -229,11 +229,14 @@ export function originOfExchange(exchange: Exchange, edge: Edge): RequestOrigin 
 
 /** The origin of a request as the audit trail records it, besides its caller. */
 export function requestFrom(exchange: Exchange, edge: Edge): RequestFrom {
-  const id = exchange.request.headers['x-ms-client-request-id']
+  const { headers } = exchange.request
+  const id = headers['x-ms-client-request-id']
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
   return {
     ...originOfExchange(exchange, edge),
     method: exchange.method,
     ...(typeof id === 'string' && isUuid(id) ? { clientRequestId: id } : {}),
+    ...(isForwarded ? { isForwarded } : {}),
   }
 }
 

@@ -48,7 +48,8 @@ export function controlRoutes(options: ControlOptions): readonly DirectoryRoute[
     async run(params, body, _query, initiator) {
       if (config.control === 'local' && !isLocal(initiator)) {
         throw refuse.ControlNotPossible({
-          reason: 'it is asked from another machine, and ARMATURE_CONTROL is `local`',
+          reason:
+            'it is asked from another machine or through a proxy, and ARMATURE_CONTROL is `local`',
         })
       }
       const answer = await route.run(body, params)
@@ -66,7 +67,9 @@ export function controlRoutes(options: ControlOptions): readonly DirectoryRoute[
   }))
 }
 
+/** A proxy on this machine has an address of it, and that is what counts where its headers say nothing certain. */
 function isLocal({ from }: Initiator): boolean {
+  if (from?.isForwarded === true) return false
   return /^(?:::ffff:)?127\.|^::1$/.test(from?.address ?? '')
 }
 
