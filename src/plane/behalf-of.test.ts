@@ -7,9 +7,11 @@ import {
   haveRoomForLarge,
   inNameOf,
   inRequestOf,
+  isForRequest,
   leaveRoomForLarge,
   roomForLarge,
 } from './behalf-of.ts'
+import { scriptedProvider } from './testing/scripted-provider.ts'
 import { group, owner, startPlane } from './testing/start.ts'
 
 const none = (): undefined => undefined
@@ -60,24 +62,6 @@ test('of one caller two requests read large resources at once, from their first 
   await Promise.all(all)
 })
 
-test('what a request begins and leaves behind takes no place', async () => {
-  const { begun, ends, begin, settled } = requests()
-  const over = Promise.withResolvers<void>()
-  const left: Promise<unknown>[] = []
-  for (let at = 0; at < 3; at++) {
-    await inRequestOf('five', none, async () => {
-      left.push(over.promise.then(() => inNameOf('five', async () => roomForLarge())))
-    })
-  }
-  over.resolve()
-  await Promise.all(left)
-  const all = [begin('a', 'five', roomForLarge), begin('b', 'five', roomForLarge)]
-  await settled()
-  assert.deepEqual(begun.toSorted(), ['a', 'b'])
-  for (const end of ends) end()
-  await Promise.all(all)
-})
-
 test('a place is free when the answer is made, however long it takes to be read', async () => {
   const { begun, ends, begin, settled } = requests()
   const all = ['a', 'b', 'c', 'd'].map((name) =>
@@ -90,6 +74,51 @@ test('a place is free when the answer is made, however long it takes to be read'
   assert.equal(begun.length, 4)
   for (const end of ends) end()
   await Promise.all(all)
+})
+
+test('what a request leaves behind takes no place', async () => {
+  const later = Promise.withResolvers<void>()
+  const left: Promise<unknown>[] = []
+  for (let at = 0; at < 3; at++) {
+    await inRequestOf('six', none, async () => {
+      const work = async (): Promise<void> => {
+        await later.promise
+        await roomForLarge()
+        await inNameOf('six', async () => roomForLarge())
+      }
+      left.push(work(), inNameOf('six', work))
+    })
+  }
+  later.resolve()
+  await Promise.all(left)
+  const { begun, ends, begin, settled } = requests()
+  const all = ['a', 'b'].map((name) => begin(name, 'six', roomForLarge))
+  await settled()
+  assert.deepEqual(begun, ['a', 'b'])
+  for (const end of ends) end()
+  await Promise.all(all)
+})
+
+test('work in the background is done for no request, though one has brought it', async () => {
+  const inside: boolean[] = []
+  await using t = await startPlane({
+    providers: [
+      scriptedProvider({
+        async observe() {
+          inside.push(isForRequest())
+          return null
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const path = `${group}/providers/Vendor.Scripted/valves/one`
+  await inRequestOf('seven', none, async () => {
+    await t.call('PUT', path, { properties: { open: true } })
+    await t.plane.reconciler.idle()
+  })
+  assert.ok(inside.length > 0)
+  assert.ok(!inside.includes(true))
 })
 
 test('nobody waits for whoever does not wait any more', async () => {

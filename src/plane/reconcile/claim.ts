@@ -73,7 +73,10 @@ export function createReconciler(
     }
   }
 
-  const look = async (): Promise<void> => {
+  /** In nobody's name, though a request may have brought the work. */
+  const look = (): Promise<void> => forEverybody(lookNow)
+
+  const lookNow = async (): Promise<void> => {
     if (!running) return
     if (claiming !== undefined) {
       again = true
@@ -144,7 +147,7 @@ export function createReconciler(
       }
       void look()
     },
-    wake: () => void forEverybody(look),
+    wake: () => void look(),
     counts: () => ({ running: underway.size, ...steps }),
     async idle() {
       for (;;) {
