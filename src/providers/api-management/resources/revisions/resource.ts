@@ -51,12 +51,13 @@ export function revisions(): ResourceType {
     query: countedQuery,
     answer,
     source: {
-      async list({ reader, parent, query, cursor, limit }) {
+      async list({ reader, parent, query, cursor, limit, signal }) {
         const matches = filterOf(query.get('$filter'), fields)
         let skip = cursor === undefined ? skipOf(query) : 0
         const found: Revision[] = []
         let last: string | undefined
         for await (const row of revisionsAfter(reader, type, currentRevisionOf(parent), cursor)) {
+          signal?.throwIfAborted()
           const revision = show(row)
           if (!matches(revision) || skip-- > 0) continue
           if (found.length === limit) return { items: found, ...(last && { next: last }) }
