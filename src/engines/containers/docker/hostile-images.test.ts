@@ -88,6 +88,10 @@ async function built(
   return image
 }
 
+async function exitCode({ podman: call }: ThrowawayPodman, group: string): Promise<number> {
+  return Number(await call('wait', `armature_images_${group}_part_web`))
+}
+
 /** Why a command was refused; undefined while it is not. */
 async function refusedCommand(engine: DockerEngine, group: string): Promise<string | undefined> {
   const [outcome] = await Promise.allSettled([engine.exec(group, 'web', { command: ['true'] })])
@@ -231,11 +235,7 @@ describe('hostile images on Podman', () => {
       const spec = webGroup(['sh', '-c', 'test $PWD = /there/it/is'], { image: bare })
       await engine.create('made', spec)
       await engine.start('made', spec, ['web'])
-      const exit = await until(async () => {
-        const [web] = (await engine.observe('made')).parts
-        return web?.state.kind === 'terminated' ? web.state : undefined
-      })
-      assert.equal(exit.exitCode, 0)
+      assert.equal(await exitCode(started, 'made'), 0)
       await engine.remove('made')
     },
   )
@@ -245,11 +245,11 @@ describe('hostile images on Podman', () => {
     async (started) => {
       const outside = join(folder, 'outside')
       await mkdir(outside)
-      const image = await built('worked', ['WORKDIR /work/x'])
+      const image = await built('worked', ['WORKDIR /job/x'])
       const link = `../../../../../../../../..${outside}`
       await using engine = engineOf(started)
       for (const [name, change] of Object.entries({
-        folder: `mv /work /gone; busybox ln -s ${link} /work`,
+        folder: `mv /job /gone; busybox ln -s ${link} /job`,
         accounts: 'busybox mkfifo /etc/group',
       })) {
         const program = `trap '${change}; exit' TERM; touch /ready; while true; do sleep 0.1; done`
@@ -311,11 +311,7 @@ describe('hostile images on Podman', () => {
       const spec = { ...webGroup(['sh', '-c', program]), hostname: 'group' }
       await engine.create('files', spec)
       await engine.start('files', spec, ['web'])
-      const state = await until(async () => {
-        const [web] = (await engine.observe('files')).parts
-        return web?.state.kind === 'terminated' ? web.state : undefined
-      })
-      assert.equal(state.exitCode, 0)
+      assert.equal(await exitCode(started, 'files'), 0)
       await engine.remove('files')
     },
   )
