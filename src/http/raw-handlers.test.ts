@@ -44,7 +44,7 @@ test('answers that are not read have a bound, by their address', async () => {
   assert.equal((await read.text()).length, large.length)
 })
 
-test('what an area asks the store is asked in the name of the address, until it is answered', async () => {
+test('an area queries the store in the name of the address, until it has answered', async () => {
   const owners: unknown[] = []
   const later = Promise.withResolvers<void>()
   const note = (): void => void owners.push(callOwner())

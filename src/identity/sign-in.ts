@@ -83,58 +83,12 @@ export function createSignIn(options: {
     })
   }
 
-  /** Creates and locks the row. A concurrent attempt waits and then reads what this one writes. */
-  async function lock(
-    tx: SqlTx,
-    id: string,
-    now: number,
-  ): Promise<{ failures: number; lockedUntil: number }> {
-    await tx.run(
-      `insert into identity_sign_in_failures (id, failures, locked_until, forget_at)
-        values (?, 0, 0, 0) on conflict (id) do nothing`,
-      id,
-    )
-    await tx.run('update identity_sign_in_failures set failures = failures where id = ?', id)
-    const [row] = await tx.all(
-      'select failures, locked_until, forget_at from identity_sign_in_failures where id = ?',
-      id,
-    )
-    const known = row !== undefined && Number(row['forget_at']) > now
-    return known
-      ? { failures: Number(row['failures']), lockedUntil: Number(row['locked_until']) }
-      : { failures: 0, lockedUntil: 0 }
-  }
-
-  async function write(
-    tx: SqlTx,
-    count: Count,
-    { failures, now }: { readonly failures: number; readonly now: number },
-  ): Promise<void> {
-    const until = now + delaySeconds(failures, count) * 1000
-    await tx.run(
-      'update identity_sign_in_failures set failures = ?, locked_until = ?, forget_at = ? where id = ?',
-      failures,
-      until,
-      until + forgetSeconds * 1000,
-      count.id,
-    )
-  }
-
   /** Takes the count back after a success. Earlier failures of the address stay counted. */
   function forgive([own, ...others]: readonly [Count, ...Count[]]): Promise<void> {
     return sql.transact(async (tx) => {
       await tx.run('delete from identity_sign_in_failures where id = ?', own.id)
       await takeBack(tx, others)
     })
-  }
-
-  async function takeBack(tx: SqlTx, counts: readonly Count[]): Promise<void> {
-    for (const { id } of counts) {
-      await tx.run(
-        'update identity_sign_in_failures set failures = failures - 1 where id = ? and failures > 0',
-        id,
-      )
-    }
   }
 
   /** What could not be checked is no failure. */
@@ -205,4 +159,50 @@ export function delaySeconds(
   const beyond = failures - free
   if (beyond < 0) return 0
   return backOff({ first: 2, most: delayMax }, beyond)
+}
+
+/** Creates and locks the row. A concurrent attempt waits and then reads what this one writes. */
+async function lock(
+  tx: SqlTx,
+  id: string,
+  now: number,
+): Promise<{ failures: number; lockedUntil: number }> {
+  await tx.run(
+    `insert into identity_sign_in_failures (id, failures, locked_until, forget_at)
+      values (?, 0, 0, 0) on conflict (id) do nothing`,
+    id,
+  )
+  await tx.run('update identity_sign_in_failures set failures = failures where id = ?', id)
+  const [row] = await tx.all(
+    'select failures, locked_until, forget_at from identity_sign_in_failures where id = ?',
+    id,
+  )
+  const known = row !== undefined && Number(row['forget_at']) > now
+  return known
+    ? { failures: Number(row['failures']), lockedUntil: Number(row['locked_until']) }
+    : { failures: 0, lockedUntil: 0 }
+}
+
+async function write(
+  tx: SqlTx,
+  count: Count,
+  { failures, now }: { readonly failures: number; readonly now: number },
+): Promise<void> {
+  const until = now + delaySeconds(failures, count) * 1000
+  await tx.run(
+    'update identity_sign_in_failures set failures = ?, locked_until = ?, forget_at = ? where id = ?',
+    failures,
+    until,
+    until + forgetSeconds * 1000,
+    count.id,
+  )
+}
+
+async function takeBack(tx: SqlTx, counts: readonly Count[]): Promise<void> {
+  for (const { id } of counts) {
+    await tx.run(
+      'update identity_sign_in_failures set failures = failures - 1 where id = ? and failures > 0',
+      id,
+    )
+  }
 }

@@ -42,6 +42,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/engines/repositories/git-repositories.ts': deadline,
   'src/http/change-stream.ts': 'looks whether there is something to tell; it costs nothing else',
   'src/http/connections.ts': deadline,
+  'src/http/encrypted-input.ts': deadline,
   'src/http/permission-watch.ts': 'looks whether what is open may stay so; it costs nothing else',
   'src/http/server.ts': deadline,
   'src/http/slow-readers.ts': deadline,
