@@ -6,6 +6,7 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
+import { forEverybody } from '#stores/awaited.ts'
 import type { SqlRow, SqlTx } from '#stores/store.ts'
 import type { DirectorySql } from './directory-sql.ts'
 import { directoryFeed, type FeedWatch, signingKeysKey } from './feed-watch.ts'
@@ -79,7 +80,7 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
     if (moved !== undefined) await moved
     if (ring !== undefined) return ring
     if (loading === undefined) {
-      const mine: Promise<Ring> = store.read().then(
+      const mine: Promise<Ring> = forEverybody(() => store.read()).then(
         (loaded) => {
           if (loading === mine) {
             ring = loaded
