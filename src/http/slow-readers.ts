@@ -48,9 +48,11 @@ export function createSlowReaders(
 
   function end(response: ServerResponse, reason: string): void {
     all.delete(response)
-    cut(reason)
     // Before its turn, a pipelined answer has no connection; its request has.
-    response.req.socket.destroy()
+    const { socket } = response.req
+    if (socket.destroyed) return
+    cut(reason)
+    socket.destroy()
   }
 
   /** An upper bound of the bytes in `all`: bytes read meanwhile are counted until each answer is checked again. */
