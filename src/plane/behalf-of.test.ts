@@ -10,6 +10,7 @@ import {
   isForRequest,
   leaveRoomForLarge,
   roomForLarge,
+  roomForMany,
 } from './behalf-of.ts'
 import { scriptedProvider } from './testing/scripted-provider.ts'
 import { group, owner, startPlane } from './testing/start.ts'
@@ -58,6 +59,23 @@ test('of one caller two requests read large resources at once, from their first 
   assert.ok(begun.includes('c'))
   // What goes on by itself waits for none of them.
   assert.equal(await inNameOf('one', async () => roomForLarge()), undefined)
+  for (const end of ends) end()
+  await Promise.all(all)
+})
+
+test('a request that reads many small rows takes a place, too', async () => {
+  const { begun, ends, begin, settled } = requests()
+  const reads = (characters: number) => async (): Promise<void> => {
+    for (let read = 0; read < characters; read += 100_000) await roomForMany(100_000)
+  }
+  const all = [
+    begin('a', 'eight', reads(2_000_000)),
+    begin('b', 'eight', reads(2_000_000)),
+    begin('c', 'eight', reads(2_000_000)),
+    begin('few', 'eight', reads(900_000)),
+  ]
+  await settled()
+  assert.deepEqual(begun.toSorted(), ['a', 'b', 'few'])
   for (const end of ends) end()
   await Promise.all(all)
 })

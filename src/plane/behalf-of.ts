@@ -21,9 +21,13 @@ export const ownerAt = nameAt
  * Requests at once that read large resources: each may have megabytes of them in memory, as text, parsed and in its answer. A
  * request enters once, holds its place until its answer is made, and waits for no other room after that.
  */
-const sizes = { perOwnerMax: 2, sumMax: 16, spare: 4 }
+const sizes = { perOwnerMax: 2, sumMax: 8, spare: 2 }
+/** Characters of small rows that a request reads without a place. As objects they may take fifty times as many bytes. */
+const charactersMax = 1024 * 1024
 
 interface LargeReads {
+  /** Characters of rows that were read without a place. */
+  characters: number
   leave: Leave | undefined
   entering: Promise<void> | undefined
 }
@@ -64,17 +68,33 @@ export function isForRequest(): boolean {
 }
 
 /**
- * To be awaited outside of transactions, before a large resource is read or parsed that the request is not about. Undefined
- * where there is nothing to wait for.
+ * To be awaited outside of transactions, before a large resource is read or parsed that the request is not about, or much is made
+ * of a small one. Undefined where there is nothing to wait for.
  */
 export function roomForLarge(): Promise<void> | undefined {
   const request = currentRequest()
+  return request === undefined ? undefined : enter(request, readsOf(request))
+}
+
+/** The same where rows were read that have so many characters, none of them large by itself. */
+export function roomForMany(characters: number): Promise<void> | undefined {
+  const request = currentRequest()
   if (request === undefined) return undefined
+  const reads = readsOf(request)
+  reads.characters += characters
+  return reads.characters > charactersMax ? enter(request, reads) : undefined
+}
+
+function readsOf(request: AwaitedRequest): LargeReads {
   let reads = largeReads.get(request)
   if (reads === undefined) {
-    reads = { leave: undefined, entering: undefined }
+    reads = { characters: 0, leave: undefined, entering: undefined }
     largeReads.set(request, reads)
   }
+  return reads
+}
+
+function enter(request: AwaitedRequest, reads: LargeReads): Promise<void> | undefined {
   if (reads.leave !== undefined || reads.entering !== undefined) return reads.entering
   const entered = room.enter(request.owner, 1, request.awaited)
   if (entered instanceof Promise) reads.entering = wait(entered, request, reads)
@@ -91,7 +111,7 @@ export function leaveRoomForLarge(): void {
 /** For a request that has room for its answer, as lists do: it waits for no other. */
 export function haveRoomForLarge(): void {
   const request = currentRequest()
-  if (request !== undefined) largeReads.set(request, { leave: () => {}, entering: undefined })
+  if (request !== undefined) readsOf(request).leave ??= () => {}
 }
 
 async function wait(

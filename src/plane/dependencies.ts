@@ -7,7 +7,7 @@ import { largeFrom } from '#stores/large-rows.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { ListQuery, Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
 import { type Access, allowsWithoutAttributes, isAboveOne, requestedOf } from './access.ts'
-import { roomForLarge } from './behalf-of.ts'
+import { roomForLarge, roomForMany } from './behalf-of.ts'
 import type { Context, InsideContext, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
@@ -68,19 +68,28 @@ export function createReader(
   return new ResourceReader(deps, reads)
 }
 
-/** A list that may have large rows. Who has to wait for room to work on them keeps none meanwhile. */
+/** A list that may have large rows, or many. Who has to wait for room to work on them keeps none meanwhile. */
 export async function listWithRoom(
   reads: Reads | Tx,
   query: ListQuery,
 ): Promise<readonly ResourceRow[]> {
   let rows = await reads.list(query)
   // Whoever is in a transaction waits for nothing else.
-  if ('lock' in reads || !rows.some(({ document }) => document.length >= largeFrom)) return rows
-  const room = roomForLarge()
+  if ('lock' in reads) return rows
+  const room = roomFor(rows)
   if (room === undefined) return rows
   rows = []
   await room
   return reads.list(query)
+}
+
+function roomFor(rows: readonly ResourceRow[]): Promise<void> | undefined {
+  let characters = 0
+  for (const { document } of rows) {
+    if (document.length >= largeFrom) return roomForLarge()
+    characters += document.length
+  }
+  return roomForMany(characters)
 }
 
 /** Whether the very row is known to be large. */
@@ -110,8 +119,10 @@ class ResourceReader implements Reader {
     const key = keyOf(id)
     if ('largeAt' in reads && isKnownLarge(reads, key)) await roomForLarge()
     const row = await reads.get(key)
-    const length = row?.document.length ?? 0
-    if (length >= largeFrom) await roomForLarge()
+    if (row === undefined) return undefined
+    const { length } = row.document
+    const room = length >= largeFrom ? roomForLarge() : roomForMany(length)
+    if (room !== undefined) await room
     if (length > largeDocument) await freeTurn()
     return readOne(row)
   }

@@ -8,6 +8,7 @@ import type { TSchema } from 'typebox'
 import type { ErrorDetail } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, parentOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { roomForLarge } from '#plane/behalf-of.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { ActionContext } from '#plane/declare/action.ts'
 import { nextTurn } from '#plane/next-turn.ts'
@@ -51,6 +52,8 @@ export async function exportGroup(
   const shown: { readonly one: Found; readonly version: string; readonly wire: Json }[] = []
   const missing: ErrorDetail[] = []
   let left = charactersMax
+  // Objects of millions of characters are made of it, several times.
+  await roomForLarge()
   for await (const one of resourcesOf(services, context, options)) {
     context.signal?.throwIfAborted()
     await nextTurn()

@@ -1,6 +1,7 @@
 /** What a deployment would change, property by property, with everything nested in it. Writes nothing. */
 
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { roomForLarge } from '#plane/behalf-of.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { sizeOf } from '#template/expansion.ts'
@@ -100,6 +101,8 @@ export async function whatIf(
     made: new Set(),
     unknown: [],
   }
+  // Objects of millions of characters are kept of it.
+  await roomForLarge()
   const expanded = await expandAt(deps, request, occasionOf(context, deps.ids.uuid()))
   await previewTree(deps, context, { id, expanded }, (preview, { redaction, deploymentId }) =>
     noteChange({ deps, context, found, deploymentId }, preview, redaction),
