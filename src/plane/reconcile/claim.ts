@@ -1,7 +1,7 @@
 /**
  * Background work begins here: what is due is claimed by lease and fence, worked on turn by turn (`step.ts`), and
  * given back. A wake carries no data; all state is in the store. So a start is no special case, and any number of
- * replicas share the work without doing a step twice.
+ * replicas share the work without doing a step twice. It is done in nobody's name, though a request may have brought it.
  */
 
 import type { Timers } from '#kernel/ports.ts'
@@ -73,10 +73,7 @@ export function createReconciler(
     }
   }
 
-  /** In nobody's name, though a request may have brought the work. */
-  const look = (): Promise<void> => forEverybody(lookNow)
-
-  const lookNow = async (): Promise<void> => {
+  const look = async (): Promise<void> => {
     if (!running) return
     if (claiming !== undefined) {
       again = true
@@ -136,18 +133,18 @@ export function createReconciler(
   return {
     start() {
       running = true
-      deps.store.onWork(() => void look())
+      deps.store.onWork(() => void forEverybody(look))
       deps.faults?.onLoss((key) => void handleEvent(deps, key, look))
       for (const { reconcile } of deps.registry.types) {
         reconcile?.watchEvents?.((key) => {
           // Recorded at once: running work that has already observed must observe again.
           for (const lease of underway.keys()) if (lease.claim.key === key) lease.hasNewEvent = true
-          void handleEvent(deps, key, look)
+          void forEverybody(() => handleEvent(deps, key, look))
         }, closing.signal)
       }
       void look()
     },
-    wake: () => void look(),
+    wake: () => void forEverybody(look),
     counts: () => ({ running: underway.size, ...steps }),
     async idle() {
       for (;;) {
