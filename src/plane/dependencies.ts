@@ -3,6 +3,7 @@
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { callOwner } from '#stores/awaited.ts'
 import { largeFrom } from '#stores/large-rows.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { ListQuery, Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
@@ -68,7 +69,10 @@ export function createReader(
   return new ResourceReader(deps, reads)
 }
 
-/** A list that may have large rows, or many. Who has to wait for room to work on them keeps none meanwhile. */
+/**
+ * A list that may have large rows, each of which takes milliseconds to parse, or many: others have their turn before that. Who
+ * has to wait for room to work on them keeps none meanwhile.
+ */
 export async function listWithRoom(
   reads: Reads | Tx,
   query: ListQuery,
@@ -76,6 +80,9 @@ export async function listWithRoom(
   let rows = await reads.list(query)
   // Whoever is in a transaction waits for nothing else.
   if ('lock' in reads) return rows
+  const isSlow = rows.some(({ document }) => document.length > largeDocument)
+  const turn = isSlow ? freeTurn(callOwner()) : undefined
+  if (turn !== undefined) await turn
   const room = roomFor(rows)
   if (room === undefined) return rows
   rows = []
