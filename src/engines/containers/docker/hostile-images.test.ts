@@ -340,12 +340,14 @@ describe('hostile images on Podman', () => {
       const spec = webGroup([
         'sh',
         '-c',
-        'busybox mkfifo /etc/passwd; while true; do sleep 1; done',
+        'busybox mkfifo /etc/passwd; echo made; while true; do sleep 1; done',
       ])
       await engine.create('late', spec)
       await engine.start('late', spec, ['web'])
-      const error = await until(() => refusedCommand(engine, 'late'))
-      assert.match(error, /passwd is no plain file/)
+      // A command that begins in the moment of the exchange would wait for the pipe.
+      const written = () => started.podman('logs', 'armature_images_late_part_web')
+      await until(async () => (await written()).includes('made'))
+      assert.match((await refusedCommand(engine, 'late')) ?? '', /passwd is no plain file/)
       assert.equal((await contents()).length, 2)
       await engine.remove('late')
     },
