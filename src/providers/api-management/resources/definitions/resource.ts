@@ -31,7 +31,7 @@ import { apiManagementErrors, refuseFields } from '../../errors.ts'
 import { definitionDates } from '../../published-versions.ts'
 import { type Api, versionSetIdOf } from '../apis/model.ts'
 import { isLinkTo } from '../links/model.ts'
-import type { Subscription } from '../subscriptions/model.ts'
+import { type Subscription, scopeAt } from '../subscriptions/model.ts'
 import type { Definition } from './model.ts'
 import { definition, type definitionShapes } from './versions/2021-08-01.ts'
 
@@ -191,7 +191,7 @@ const withSubscriptions = deletesAlongOrNone<Definition>({
   parameter: deleteSubscriptions,
   find: ({ id, reader }) => subscriptionsTo(reader, id),
   // A row of subscriptions, made by its `toModel`.
-  isOne: ({ id }, { model }) => (model as Subscription).scope.toLowerCase() === id.key,
+  isOne: ({ id }, found) => scopeAt(found.id, found.model as Subscription).toLowerCase() === id.key,
   isAnyLeft: ({ id, reader }) => isSubscribedTo(reader, id),
   whyNot: () =>
     'Product cannot be deleted since it has existing subscriptions: delete them before it, or all of them with deleteSubscriptions=true',

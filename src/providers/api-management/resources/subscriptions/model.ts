@@ -1,3 +1,5 @@
+import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
+
 /**
  * The stored form of a subscription to APIs. It has two keys, so that one can be changed while the other is in use.
  */
@@ -23,4 +25,16 @@ export interface Subscription {
   readonly allowTracing: boolean
   readonly sealedPrimaryKey: string
   readonly sealedSecondaryKey: string
+}
+
+/** What it is to, where its service is now: a move changes the ids of both, and the model stays as it was written. */
+export function scopeAt(id: ResourceId, { place, scope }: Subscription): string {
+  const before = `${serviceOf(place)}/`
+  const isOwn = scope.toLowerCase().startsWith(before)
+  return isOwn ? `${parentOf(id).key}/${scope.slice(before.length)}` : scope
+}
+
+/** The key of the service of a subscription's key. */
+export function serviceOf(place: string): string {
+  return place.split('/').slice(0, -2).join('/')
 }

@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { type Problem, refuse } from '#kernel/error.ts'
-import { nameOf } from '#kernel/resource-id.ts'
+import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { ReadingAction, WritingAction } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
@@ -11,7 +11,7 @@ import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { keyOfSubscription, subscriptionType } from '../../domain/deleted-along.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
-import type { Subscription } from './model.ts'
+import { type Subscription, scopeAt } from './model.ts'
 import { subscriptionOfProduct } from './versions/2017-03-01.ts'
 import { keyBytes, type SubscriptionDependencies, subscription } from './versions/2021-08-01.ts'
 
@@ -34,11 +34,11 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
       ...[firstOfScopes, ...definitionDates].map((date) => subscription(date, deps)),
     ],
     protocol: { headStatus: 200, anyMatchCreates: true },
-    unique: { key: (id, { scope }) => keyOfSubscription(id, scope) },
+    unique: { key: (id, model) => keyOfSubscription(id, scopeAt(id, model)) },
     secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
-    rules: ({ desired, previous, reader }) =>
-      desired.scope === previous?.scope ? [] : scopeProblems(reader, desired),
+    rules: ({ id, desired, previous, reader }) =>
+      desired.scope === previous?.scope ? [] : scopeProblems(reader, id, desired),
     onlyPutShows: async ({ id, reader, may, body }) => {
       if (!(await may(`${type}/listSecrets/action`, id))) return {}
       const found = await reader.get(id)
@@ -58,7 +58,7 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
         displayName: { type: 'string', read: ({ model }) => model.displayName },
         stateComment: { type: 'string', read: ({ model }) => model.stateComment },
         ownerId: { type: 'string', read: ({ model }) => model.ownerId },
-        scope: { type: 'string', read: ({ model }) => model.scope },
+        scope: { type: 'string', read: ({ id, model }) => scopeAt(id, model) },
         state: { type: 'string', read: ({ model }) => model.state },
       }),
     },
@@ -99,9 +99,11 @@ function listSecrets(deps: SubscriptionDependencies): ReadingAction<Subscription
 /** What is subscribed to must be there. Only what stands in the same service is looked for. */
 async function scopeProblems(
   reader: Reader,
-  { place, scope }: Subscription,
+  id: ResourceId,
+  desired: Subscription,
 ): Promise<readonly Problem[]> {
-  const service = place.slice(0, place.lastIndexOf('/subscriptions/'))
+  const service = parentOf(id).key
+  const scope = scopeAt(id, desired)
   const below = scope.toLowerCase().startsWith(`${service}/`) ? scope.slice(service.length) : ''
   if (!/^\/(apis|products)\/[^/]+$/i.test(below)) return []
   if ((await reader.get(scope)) !== undefined) return []

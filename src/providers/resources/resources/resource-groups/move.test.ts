@@ -189,6 +189,28 @@ test('who moves something has every right over all that moves, secrets included'
   assert.equal((await t.call('GET', path, undefined, { ...apim, as: nobody })).status, 200)
 })
 
+test('subscriptions to products of a service are to them where the service is now', async () => {
+  await using t = await openWithService()
+  const named = (scope: string, path: string) => `${serviceIn(scope)}/${path}`
+  await t.call('PUT', named(group, 'products/p'), { properties: { displayName: 'P' } }, apim)
+  const properties = { displayName: 'S', scope: '/products/p' }
+  await t.call('PUT', named(group, 'subscriptions/s'), { properties }, apim)
+  await move(t, [serviceIn(group)])
+  const shown = async () => {
+    const answer = await t.call('GET', named(other, 'subscriptions/s'), undefined, apim)
+    return json(answer).properties.scope
+  }
+  const product = named(other, 'products/p')
+  assert.equal(await shown(), product.toLowerCase())
+  const deletion = t.call('DELETE', product, undefined, { ...apim, ifMatch: '*' })
+  await assert.rejects(deletion, /existing subscriptions/)
+  await t.call('PUT', named(other, 'subscriptions/s'), { properties }, { ...apim, ifMatch: '*' })
+  assert.equal(await shown(), product.toLowerCase())
+  const all = `${product}?deleteSubscriptions=true`
+  await t.call('DELETE', all, undefined, { ...apim, ifMatch: '*' })
+  await assert.rejects(shown(), { status: 404 })
+})
+
 test('what is denied below a resource is denied to its move', async () => {
   await using t = await open()
   const { storeAsSystem } = t.plane.services

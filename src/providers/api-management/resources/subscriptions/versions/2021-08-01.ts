@@ -7,7 +7,7 @@ import Type, { type Static } from 'typebox'
 import type { Ids, Seal } from '#kernel/ports.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
-import { type Subscription, subscriptionStates } from '../model.ts'
+import { type Subscription, scopeAt, serviceOf, subscriptionStates } from '../model.ts'
 
 export interface SubscriptionDependencies {
   readonly seal: Seal
@@ -44,10 +44,11 @@ export function subscription(date: string, deps: SubscriptionDependencies): Vers
     }),
     unknownProperties: 'ignore',
     toModel: (given: Body, previous) => toModel(given, previous, deps),
-    fromModel: (
-      { place: _place, sealedPrimaryKey: _primary, sealedSecondaryKey: _secondary, ...shown },
-      { systemData },
-    ) => ({ properties: { ...shown, createdDate: systemData.createdAt } }),
+    fromModel: (model, { id, systemData }) => {
+      const { place: _place, sealedPrimaryKey: _one, sealedSecondaryKey: _two, ...shown } = model
+      const scope = scopeAt(id, model)
+      return { properties: { ...shown, scope, createdDate: systemData.createdAt } }
+    },
   }
 }
 
@@ -59,7 +60,7 @@ function toModel(
   const place = previous?.place ?? written ?? ''
   const sealed = (name: 'primary' | 'secondary', text: string): string =>
     seal.seal(text, `${place}|${name}`)
-  const service = place.split('/').slice(0, -2).join('/')
+  const service = serviceOf(place)
   return {
     place,
     displayName: given.displayName,
