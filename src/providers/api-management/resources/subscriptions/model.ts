@@ -1,8 +1,8 @@
-import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
-
 /**
  * The stored form of a subscription to APIs. It has two keys, so that one can be changed while the other is in use.
  */
+
+import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
 
 export const subscriptionStates = [
   'suspended',
