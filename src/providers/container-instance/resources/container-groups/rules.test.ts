@@ -109,6 +109,10 @@ const table: readonly (readonly [expected: string, given: object])[] = [
     `InvalidResources ${first}.resources.limits.memoryInGB`,
     body([part({ resources: { requests: { memoryInGB: 1 }, limits: { memoryInGB: 2 } } })]),
   ],
+  [
+    `InvalidResources ${first}.resources.limits.gpu.count`,
+    body([part({ resources: { limits: { gpu: { count: 1e18, sku: 'K80' } } } })]),
+  ],
   [`InvalidProbe ${first}.livenessProbe`, body([part({ livenessProbe: {} })])],
   [
     `InvalidProbe ${first}.readinessProbe.httpGet.port`,

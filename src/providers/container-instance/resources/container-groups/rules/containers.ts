@@ -153,6 +153,9 @@ function variableProblems(
   return problems
 }
 
+/** More than any machine has. */
+const gpusMax = 1000
+
 /** Facts 4.7: a limit is at least its request and at most the group's total. */
 function resourceProblems(
   { properties }: ContainerGroup,
@@ -187,7 +190,8 @@ function resourceProblems(
       ['requests', requests.gpu],
       ['limits', bounds.gpu],
     ] as const) {
-      if (gpu !== undefined && gpu.count < 0) add(`${kind}.gpu.count`, 'a count is not below 0')
+      const isCount = gpu === undefined || (gpu.count >= 0 && gpu.count <= gpusMax)
+      if (!isCount) add(`${kind}.gpu.count`, `a count is from 0 to ${gpusMax}`)
     }
   }
   return problems
