@@ -10,7 +10,7 @@ import {
   isForRequest,
   leaveRoomForLarge,
   roomForLarge,
-  roomForMany,
+  roomForRows,
 } from './behalf-of.ts'
 import { scriptedProvider } from './testing/scripted-provider.ts'
 import { group, owner, startPlane } from './testing/start.ts'
@@ -66,13 +66,13 @@ test('of one caller two requests read large resources at once, from their first 
 test('a request that reads many small rows takes a place, too', async () => {
   const { begun, ends, begin, settled } = requests()
   const reads = (characters: number) => async (): Promise<void> => {
-    for (let read = 0; read < characters; read += 100_000) await roomForMany(100_000)
+    for (let read = 0; read < characters; read += 100_000) await roomForRows(100_000)
   }
   const all = [
-    begin('a', 'eight', reads(2_000_000)),
-    begin('b', 'eight', reads(2_000_000)),
-    begin('c', 'eight', reads(2_000_000)),
-    begin('few', 'eight', reads(900_000)),
+    begin('a', 'eight', reads(300_000)),
+    begin('b', 'eight', reads(300_000)),
+    begin('c', 'eight', reads(300_000)),
+    begin('few', 'eight', reads(200_000)),
   ]
   await settled()
   assert.deepEqual(begun.toSorted(), ['a', 'b', 'few'])

@@ -12,6 +12,7 @@ import {
   forEverybody as everybody,
   ownerAt as nameAt,
 } from '#stores/awaited.ts'
+import { largeFrom } from '#stores/large-rows.ts'
 
 export const forEverybody = everybody
 
@@ -22,8 +23,6 @@ export const ownerAt = nameAt
  * request enters once, holds its place until its answer is made, and waits for no other room after that.
  */
 const sizes = { perOwnerMax: 2, sumMax: 8, spare: 2 }
-/** Characters of small rows that a request reads without a place. As objects they may take fifty times as many bytes. */
-const charactersMax = 1024 * 1024
 
 interface LargeReads {
   /** Characters of rows that were read without a place. */
@@ -76,13 +75,16 @@ export function roomForLarge(): Promise<void> | undefined {
   return request === undefined ? undefined : enter(request, readsOf(request))
 }
 
-/** The same where rows were read that have so many characters, none of them large by itself. */
-export function roomForMany(characters: number): Promise<void> | undefined {
+/**
+ * The same where rows were read that have so many characters: together they count as one large row. As objects they may take
+ * thirty times as many bytes.
+ */
+export function roomForRows(characters: number): Promise<void> | undefined {
   const request = currentRequest()
   if (request === undefined) return undefined
   const reads = readsOf(request)
   reads.characters += characters
-  return reads.characters > charactersMax ? enter(request, reads) : undefined
+  return reads.characters >= largeFrom ? enter(request, reads) : undefined
 }
 
 function readsOf(request: AwaitedRequest): LargeReads {

@@ -4,11 +4,10 @@ import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { callOwner } from '#stores/awaited.ts'
-import { largeFrom } from '#stores/large-rows.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { ListQuery, Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
 import { type Access, allowsWithoutAttributes, isAboveOne, requestedOf } from './access.ts'
-import { roomForLarge, roomForMany } from './behalf-of.ts'
+import { roomForLarge, roomForRows } from './behalf-of.ts'
 import type { Context, InsideContext, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
@@ -83,20 +82,11 @@ export async function listWithRoom(
   const isSlow = rows.some(({ document }) => document.length > largeDocument)
   const turn = isSlow ? freeTurn(callOwner()) : undefined
   if (turn !== undefined) await turn
-  const room = roomFor(rows)
+  const room = roomForRows(rows.reduce((sum, { document }) => sum + document.length, 0))
   if (room === undefined) return rows
   rows = []
   await room
   return reads.list(query)
-}
-
-function roomFor(rows: readonly ResourceRow[]): Promise<void> | undefined {
-  let characters = 0
-  for (const { document } of rows) {
-    if (document.length >= largeFrom) return roomForLarge()
-    characters += document.length
-  }
-  return roomForMany(characters)
 }
 
 /** Whether the very row is known to be large. */
@@ -128,7 +118,7 @@ class ResourceReader implements Reader {
     const row = await reads.get(key)
     if (row === undefined) return undefined
     const { length } = row.document
-    const room = length >= largeFrom ? roomForLarge() : roomForMany(length)
+    const room = roomForRows(length)
     if (room !== undefined) await room
     if (length > largeDocument) await freeTurn()
     return readOne(row)
