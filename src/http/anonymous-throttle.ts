@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiError } from '#kernel/error.ts'
+import { networkOf } from '#kernel/network.ts'
 import { type AddressOf, addressGroupOf } from './client-address.ts'
 import { type BucketRule, createThrottle, type ThrottleSettings } from './throttle.ts'
 
@@ -52,11 +53,6 @@ export function createAnonymousThrottle(
 
 /** Whoever has few starts behind them has one more, however many others there are. */
 const newcomer: BucketRule = { size: 10, refillPerSecond: 1 / 90 }
-
-/** Of IPv6, what one customer may have at the most: a /48, which holds 65,536 groups of addresses. */
-function networkOf(group: string): string {
-  return group.endsWith('::/64') ? group.split(':', 3).join(':') : group
-}
 
 function ofAddress(
   settings: ThrottleSettings,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { behalfOf } from '#stores/awaited.ts'
+import { behalfOf, ownerAt } from '#stores/awaited.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import { createPasswords, defaultPasswordCost } from './passwords.ts'
 
@@ -80,4 +80,18 @@ test('whoever has many waiting keeps nobody else from being checked, and some ar
   assert.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1)
   assert.equal(outcomes.at(-1)?.status, 'fulfilled')
   assert.ok(ended.indexOf('another') <= 1, ended.join(' '))
+})
+
+test('whoever has many addresses of one network keeps nobody else from being checked', async () => {
+  const passwords = createPasswords(defaultIdentityLimits, cheap)
+  const ended: string[] = []
+  const check = (owner: string) => {
+    const checked = behalfOf(ownerAt(owner)).run(() => passwords.verify('correct horse', undefined))
+    return checked.then(() => ended.push(owner))
+  }
+  const many = Array.from({ length: 600 }, (_, at) => check(`2001:db8:77:${at.toString(16)}::/64`))
+  const outcomes = Promise.allSettled([...many, check('2001:db8:78:1::/64')])
+  const refused = (await outcomes).filter(({ status }) => status === 'rejected')
+  assert.ok(ended.indexOf('2001:db8:78:1::/64') <= 2, ended.slice(0, 5).join(' '))
+  assert.ok(refused.length > 50, `${refused.length} refused`)
 })

@@ -5,6 +5,7 @@
  */
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { networkOf } from '#kernel/network.ts'
 import { createRoom, inRoom } from '#kernel/room.ts'
 import { callOwner } from '#stores/awaited.ts'
 import { refuseIdentity } from './errors.ts'
@@ -45,23 +46,30 @@ export function createPasswords(
   // One place is for others, where there are several.
   const perOwnerMax = Math.max(1, sumMax - 1)
   const room = createRoom({ perOwnerMax, sumMax })
-  /** Those under way and those that wait, by whose they are. */
+  /** Those under way and those that wait, by whose they are and by their networks. */
   const counts = new Map<string, number>()
+
+  function add(owner: string, change: number): void {
+    const count = (counts.get(owner) ?? 0) + change
+    if (count > 0) counts.set(owner, count)
+    else counts.delete(owner)
+  }
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const owner = callOwner() ?? ''
+    // Whoever has a network of IPv6 has thousands of addresses.
+    const owners = [...new Set([owner, networkOf(owner)])]
     const own = counts.get(owner) ?? 0
     const isFull = room.state().waiting >= ownersWaitingMax * passwordsWaitingMax
-    if (own >= perOwnerMax + passwordsWaitingMax || (own > 0 && isFull)) {
+    const isNew = owners.every((one) => !counts.has(one))
+    if (own >= perOwnerMax + passwordsWaitingMax || (isFull && !isNew)) {
       throw refuseIdentity.PasswordsBusy({ seconds: 2 }, { headers: { 'Retry-After': '2' } })
     }
-    counts.set(owner, own + 1)
+    for (const one of owners) add(one, 1)
     try {
-      return await inRoom(room, owner, work)
+      return await inRoom(room, owners, work)
     } finally {
-      const left = (counts.get(owner) ?? 1) - 1
-      if (left > 0) counts.set(owner, left)
-      else counts.delete(owner)
+      for (const one of owners) add(one, -1)
     }
   }
 
