@@ -51,6 +51,8 @@ export function businessEndpoints(
       if (front !== '') checkFront(exchange)
       const path = exchange.path.slice(before.length + beforePath).replace(/^\//, '')
       let file: Promise<UnnamedFile> | undefined
+      const deadline = new AbortController()
+      exchange.deadline = deadline
       try {
         const body = await bodyOf(exchange, edge, {
           isBatch: isBatchPath(path),
@@ -60,7 +62,14 @@ export function businessEndpoints(
             return file
           },
         })
-        return await answerOf(exchange, edge, { business, version, before, path, body })
+        return await answerOf(exchange, edge, {
+          business,
+          version,
+          before,
+          path,
+          body,
+          signal: deadline.signal,
+        })
       } finally {
         // Whoever waited for it knows why it was not made.
         await file?.then(
@@ -89,22 +98,23 @@ interface BusinessTarget {
   readonly before: string
   readonly path: string
   readonly body: Bytes | undefined
+  /** Aborted at the deadline. */
+  readonly signal: AbortSignal
 }
 
 async function answerOf(
   exchange: Exchange,
   edge: Edge,
-  { business, version, before, path, body }: BusinessTarget,
+  { business, version, before, path, body, signal }: BusinessTarget,
 ): Promise<Outcome> {
   const { counts } = exchange
   // Lists and batches may be large and take long to write.
   const mayBeLarge = counts === 'reads' ? !isSmallRead(path, exchange.search) : isBatchPath(path)
   if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
   await freeTurn(principalOf(exchange).id)
-  exchange.deadline = new AbortController()
   const answer = await business.handle({
-    signal: exchange.deadline.signal,
-    awaited: awaitedBy(exchange, exchange.deadline.signal),
+    signal,
+    awaited: awaitedBy(exchange, signal),
     method: exchange.method,
     version,
     path,

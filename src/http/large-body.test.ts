@@ -151,3 +151,16 @@ test('where the disk takes no file, a large body is refused and others are not',
   assert.equal(await statusOf(500_000), 503)
   assert.equal(await statusOf(50_000), 200)
 })
+
+test('what comes of a large body after its request was answered is kept nowhere', async () => {
+  const hasty = { ...limits, requestSeconds: 1, writeSeconds: 3600 }
+  await using edge = await startEdge({ limits: hasty, options: { business: hashing } })
+  const slow = announce(edge, 'owner')
+  slow.write(`"${'x'.repeat(200_000)}`)
+  await until(() => openBodies() === 1)
+  assert.match(await slow.answer, /^HTTP\/1\.1 504 /)
+  const sending = setInterval(() => slow.write('x'), 20)
+  await until(() => openBodies() === 0)
+  clearInterval(sending)
+  slow.destroy()
+})

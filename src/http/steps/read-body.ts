@@ -141,6 +141,7 @@ export async function bytesOf(
       limit: large?.limit ?? usual,
       usual,
       into: bufferWanted?.(),
+      deadline: exchange.deadline?.signal,
       async fileFor(body) {
         // There is no larger limit.
         if (large === undefined) throw refuse.RequestEntityTooLarge({ limit: usual })
@@ -169,13 +170,15 @@ interface Receiving {
   /** A longer body goes into a file. */
   readonly usual: number
   readonly into: Buffer | undefined
+  /** Aborted when the request was answered without its body: what still comes is dropped, and not kept here. */
+  readonly deadline: AbortSignal | undefined
   fileFor(body: Parameters<LargeBodies['follow']>[0]): Promise<UnnamedFile>
 }
 
 /** All bytes of the body. They are counted while they arrive, since chunked bodies announce no length. */
 function receive(
   request: IncomingMessage,
-  { limit, usual, into, fileFor }: Receiving,
+  { limit, usual, into, deadline, fileFor }: Receiving,
 ): Promise<Bytes> {
   return new Promise((resolve, reject) => {
     const received = new ReceivedBytes(into)
@@ -186,6 +189,7 @@ function receive(
       request.off('end', onEnd)
       request.off('error', onGone)
       request.off('close', onGone)
+      deadline?.removeEventListener('abort', onGone)
     }
     const fail = (error: unknown): void => {
       detach()
@@ -226,5 +230,6 @@ function receive(
     request.on('end', onEnd)
     request.on('error', onGone)
     request.on('close', onGone)
+    deadline?.addEventListener('abort', onGone)
   })
 }
