@@ -8,6 +8,7 @@ import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import { group, owner, startPlane } from '#plane/testing/start.ts'
 import { turnsOf, useUpTurns } from '../../tests/turns.ts'
 import { until } from '../../tests/until.ts'
@@ -451,4 +452,32 @@ test('documents that need no token are made a few at a time for each address', a
   for (const socket of sockets) socket.destroy()
   const { length } = await (await edge.fetch('/openapi/one', { as: '' })).text()
   assert.equal(length, large.length)
+})
+
+test('an answer is text before others have their turn', async (t) => {
+  let isText = false
+  const seen: boolean[] = []
+  const route: DirectoryRoute = {
+    method: 'GET',
+    path: '/directory/objects',
+    action: 'x',
+    status: 200,
+    async run() {
+      await new Promise(setImmediate)
+      setImmediate(() => seen.push(isText))
+      // Whoever is first in a turn has it.
+      void freeTurn()
+      return {
+        toJSON() {
+          isText = true
+          return {}
+        },
+      }
+    },
+  }
+  await using edge = await startEdge({ directoryRoutes: [route] })
+  useUpTurns(t)
+  assert.equal(await (await edge.fetch('/directory/objects')).text(), '{}')
+  await until(() => seen.length > 0)
+  assert.deepEqual(seen, [true])
 })

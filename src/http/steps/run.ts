@@ -2,6 +2,7 @@
 
 import { haveRoomForLarge } from '#plane/behalf-of.ts'
 import { freeTurn, nextTurn } from '#plane/next-turn.ts'
+import type { Outcome } from '#plane/plane.ts'
 import { type Edge, type Exchange, enterAnswerRoom, enterTextRoom } from '../exchange.ts'
 import { connectionEnded } from './read-body.ts'
 
@@ -13,7 +14,7 @@ export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
   if (large > 0) return runLarge(exchange, edge, large)
   const outcome = exchange.endpoint.run(exchange, edge)
   if (outcome instanceof Promise) return keep(exchange, outcome)
-  exchange.outcome = outcome
+  exchange.outcome = asText(outcome)
 }
 
 /** A page may hold megabytes and is built in one turn. */
@@ -21,18 +22,28 @@ async function runInRoom(exchange: Exchange, edge: Edge): Promise<void> {
   if (!(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
   haveRoomForLarge()
   await freeTurn(exchange.principal?.id)
-  exchange.outcome = await exchange.endpoint.run(exchange, edge)
+  exchange.outcome = asText(await exchange.endpoint.run(exchange, edge))
 }
 
 async function runLarge(exchange: Exchange, edge: Edge, characters: number): Promise<void> {
   if (!(await enterTextRoom(exchange, edge, characters))) throw connectionEnded()
   await nextTurn(exchange.principal?.id)
-  exchange.outcome = await exchange.endpoint.run(exchange, edge)
+  exchange.outcome = asText(await exchange.endpoint.run(exchange, edge))
 }
 
 async function keep(
   exchange: Exchange,
   outcome: Promise<NonNullable<Exchange['outcome']>>,
 ): Promise<void> {
-  exchange.outcome = await outcome
+  exchange.outcome = asText(await outcome)
+}
+
+/**
+ * Before others have their turn: objects take twenty times as much memory as their text, and answers of many callers may wait
+ * to be sent.
+ */
+function asText(outcome: Outcome): Outcome {
+  const { body } = outcome
+  if (body === undefined || typeof body === 'string' || Symbol.asyncIterator in body) return outcome
+  return { ...outcome, body: JSON.stringify(body) }
 }
