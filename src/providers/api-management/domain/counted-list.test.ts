@@ -9,7 +9,7 @@ import { countedList } from './counted-list.ts'
 
 const type = 'ApiManagement/service/apis/operations'
 
-function world(rows: number) {
+function world(rows: number, scanRowsMax = 100) {
   const reader = createMemoryReader()
   for (let at = 0; at < rows; at++) {
     reader.put(`${api}/operations/o${String(at).padStart(4, '0')}`, { even: at % 2 === 0 })
@@ -17,7 +17,7 @@ function world(rows: number) {
   const list = countedList<{ even: boolean }>(
     type,
     { even: { type: 'boolean', read: ({ model }) => model.even } },
-    { scanRowsMax: 100 },
+    { scanRowsMax },
   )
   const ask = (query: string, limit: number, cursor?: string) => {
     const context: ListContext = {
@@ -67,4 +67,17 @@ test('no count is answered past the bound', async () => {
   assert.equal((await world(101).ask('', 5)).count, undefined)
   assert.equal((await world(99).ask('$filter=even eq true', 5)).count, 50)
   assert.equal((await world(101).ask('$filter=even eq true', 5)).count, undefined)
+})
+
+test('the page that is shown is read last, so that nothing else is read beside it', async () => {
+  const { reader, ask } = world(1200, 5000)
+  const read: (string | undefined)[] = []
+  const { page } = reader
+  reader.page = (query) => {
+    read.push(query.after)
+    return page.call(reader, query)
+  }
+  assert.equal((await ask('$filter=even eq true', 5)).count, 600)
+  assert.equal(read.at(-1), undefined)
+  assert.ok(read.length > 2)
 })

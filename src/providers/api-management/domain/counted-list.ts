@@ -49,16 +49,20 @@ export function countedList<M>(
     let { after } = cursor ?? { after: undefined }
     const isFirst = cursor === undefined
     const countsByScan = isFirst && filter.trim() !== ''
+    const extra = (await unstored?.(context)) ?? []
+    const budgetMax = Math.max(scanRowsMax, limit + 1)
+    const count = !isFirst
+      ? cursor?.count
+      : countsByScan
+        ? await countMatches(context, { type, matches, extra, budget: budgetMax })
+        : sumOf(await countOf(reader, type, under, scanRowsMax), extra.length)
     const items: Resource<M>[] = []
-    let matched = 0
     let lastShown: string | undefined
     let hasMore = false
     let isExhausted = false
-    let isFull = false
-    let budget = Math.max(scanRowsMax, limit + 1)
-    const extra = (await unstored?.(context)) ?? []
+    let budget = budgetMax
     let waiting = extra.filter(({ id }) => after === undefined || id.key > after)
-    while (budget > 0 && !isExhausted && (countsByScan || !hasMore)) {
+    while (budget > 0 && !isExhausted && !hasMore) {
       const size = Math.min(budget, rowsAtOnceMax, countsByScan ? rowsAtOnceMax : skip + limit + 1)
       // The type's `toModel` made the rows.
       const page = await reader.page({ type, under, after, limit: size })
@@ -71,27 +75,19 @@ export function countedList<M>(
       for (const row of rows) {
         after = row.id.key
         if (!matches(row)) continue
-        matched++
         if (skip > 0) {
           skip--
-        } else if (items.length < limit && !isFull) {
+        } else if (items.length < limit) {
           items.push(row)
           lastShown = after
         } else {
           hasMore = true
         }
       }
-      // The byte limit ended the read, and ends the page. The count continues.
-      isFull ||= page.isShort === true
-      if (isFull && !countsByScan) break
-      if (!isExhausted && (countsByScan || !hasMore)) await nextTurn()
+      // The byte limit ended the read, and ends the page.
+      if (page.isShort === true) break
+      if (!isExhausted && !hasMore) await nextTurn()
     }
-    const scanned = isExhausted ? matched : undefined
-    const count = !isFirst
-      ? cursor?.count
-      : countsByScan
-        ? scanned
-        : sumOf(await countOf(reader, type, under, scanRowsMax), extra.length)
     const all = shown === undefined ? { items } : await showEach(context, items, shown)
     const from = all.cutAt ?? (hasMore ? lastShown : isExhausted ? undefined : after)
     return {
@@ -102,6 +98,37 @@ export function countedList<M>(
         : { next: nextOf({ after: from, skip, ...(count === undefined ? {} : { count }) }) }),
     }
   }
+}
+
+interface Counting<M> {
+  readonly type: string
+  readonly matches: (item: Resource<M>) => boolean
+  readonly extra: readonly Resource<M>[]
+  readonly budget: number
+}
+
+/**
+ * The matches of a whole list; undefined where it has more rows than the budget. Before the page is read: what is shown may
+ * be a hundred megabytes of objects, and is in memory as long as more is read.
+ */
+async function countMatches<M>(
+  { reader, parent: under }: ListContext,
+  { type, matches, extra, budget }: Counting<M>,
+): Promise<number | undefined> {
+  let count = extra.filter(matches).length
+  let after: string | undefined
+  const countPage = async (limit: number): Promise<void> => {
+    const page = await reader.page({ type, under, after, limit })
+    // The type's `toModel` made the rows.
+    for (const row of page.items as readonly Resource<M>[]) if (matches(row)) count++
+    after = page.next
+  }
+  for (let left = budget; left > 0; left -= rowsAtOnceMax) {
+    await countPage(Math.min(left, rowsAtOnceMax))
+    if (after === undefined) return count
+    await nextTurn()
+  }
+  return undefined
 }
 
 /** One after the other. `cutAt` is the last one that was looked at, where others are left. */
