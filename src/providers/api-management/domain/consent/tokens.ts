@@ -126,15 +126,16 @@ export function isDue({ tokens, status }: Authorization, now: number): boolean {
 /** Refreshes tokens after taking the lease; a refusal of the identity provider becomes the state `Error`. */
 export async function refresh(deps: ConsentDependencies, key: string): Promise<void> {
   const { services, clock } = deps
-  let before: Authorization | undefined
+  // Alone: a connection may keep twenty sets of tokens, and the identity provider may be slow.
+  let kept: KeptTokens | undefined
   const taken = await services.updateAsSystem(key, (resource) => {
     // The type's `toModel` made the rows.
-    before = resource.model as Authorization
+    const before = resource.model as Authorization
+    kept = before.tokens
     const now = clock.now()
     if (!isDue(before, now) || (before.refreshingUntil ?? 0) > now) return undefined
     return { ...before, refreshingUntil: now + leaseMilliseconds } satisfies Authorization
   })
-  const kept = before?.tokens
   const provider = (await services.reader.get(parentKey(key)))?.model as
     | AuthorizationProvider
     | undefined
