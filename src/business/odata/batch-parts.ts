@@ -148,6 +148,8 @@ export async function readMultipartBatch(
 ): Promise<readonly BatchPart[]> {
   const parts: BatchPart[] = []
   for (const [at, one] of (await splitParts(body, boundary)).entries()) {
+    // Of a body in a file each line is read by itself.
+    await nextTurn()
     const { headers, rest } = readHead(one)
     const type = headers['content-type'] ?? ''
     if (!/^multipart\/mixed/i.test(type)) {
@@ -155,6 +157,7 @@ export async function readMultipartBatch(
       continue
     }
     for (const inner of await splitParts(rest, boundaryOf(type))) {
+      await nextTurn()
       const head = readHead(inner)
       const part = httpPart(head.headers, head.rest, `changeset ${at + 1}`)
       if (part.method === 'GET') throw badBatch('a change set holds no GET')

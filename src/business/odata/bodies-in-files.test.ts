@@ -6,6 +6,7 @@ import { UnnamedFile } from '#files/unnamed-file.ts'
 import { ApiError } from '#kernel/error.ts'
 import { type Bytes, readBytes } from '#kernel/stored-bytes.ts'
 import { fc } from '../../../tests/property.ts'
+import { turnsOf } from '../../../tests/turns.ts'
 import { readJsonBatch, readMultipartBatch } from './batch-parts.ts'
 import { JsonList, largeBodyOf } from './large-json.ts'
 
@@ -98,4 +99,14 @@ test('the requests of a batch are the same', async () => {
     contents(await readMultipartBatch(given, 'b')),
   )
   assert.equal((inner as { readonly text: string }[])[0]?.text, body)
+})
+
+test('others have their turn between the requests of a batch with many lines', async () => {
+  const lines = Array.from({ length: 60 }, (_, at) => `X-${at}: y\r\n`).join('')
+  const part = `--b\r\nContent-Type: application/http\r\n${lines}\r\nGET a HTTP/1.1\r\n${lines}\r\n`
+  await using file = await UnnamedFile.create()
+  await file.append(Buffer.from(`${part.repeat(90)}--b--`))
+  // Each search for the end of a part has a turn already.
+  const { turns } = await turnsOf(() => readMultipartBatch(file.bytes(), 'b'))
+  assert.ok(turns >= 180, `${turns} turns`)
 })
