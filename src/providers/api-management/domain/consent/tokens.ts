@@ -127,15 +127,16 @@ export function isDue({ tokens, status }: Authorization, now: number): boolean {
 export async function refresh(deps: ConsentDependencies, key: string): Promise<void> {
   const { services, clock } = deps
   // Alone: a connection may keep twenty sets of tokens, and the identity provider may be slow.
-  let kept: KeptTokens | undefined
+  let found: KeptTokens | undefined
   const taken = await services.updateAsSystem(key, (resource) => {
     // The type's `toModel` made the rows.
     const before = resource.model as Authorization
-    kept = before.tokens
+    found = before.tokens
     const now = clock.now()
     if (!isDue(before, now) || (before.refreshingUntil ?? 0) > now) return undefined
     return { ...before, refreshingUntil: now + leaseMilliseconds } satisfies Authorization
   })
+  const kept = found
   const provider = (await services.reader.get(parentKey(key)))?.model as
     | AuthorizationProvider
     | undefined
