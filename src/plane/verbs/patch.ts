@@ -1,6 +1,7 @@
 /** PATCH of a stored resource, top to bottom: by the rule of the version, which is a merge patch by default. */
 
 import { refuse } from '#kernel/error.ts'
+import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { isJsonObject, mergePatch } from '#kernel/patch.ts'
 import { tagProblems } from '#kernel/tags.ts'
 import type { Tx } from '#stores/store.ts'
@@ -11,6 +12,7 @@ import type { PlaneDependencies } from '../dependencies.ts'
 import { type StoredResource, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import type { WriteRoute } from '../locate.ts'
+import { largeDocument } from '../next-turn.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName } from '../scopes.ts'
 import { declaredWrite } from './declared-answer.ts'
@@ -90,6 +92,7 @@ async function patchInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   )
   if (unchanged !== undefined) return unchanged
   requireNotBusy(compiled, current)
+  requireSize(write, current, desired)
   await requireRules(write, desired)
   return storeDesired(write, desired)
 }
@@ -101,6 +104,21 @@ function requireDeclared({ deps, compiled, route, body }: Write, current: Stored
   const shown = toWire(compiled, route.shape, current, deps.registry.words)
   const problems = undeclaredMembers(patch.body, body, shown)
   if (problems.length > 0) throw compiled.refuseProblems(problems)
+}
+
+/**
+ * One PATCH after the other may add to a resource, but together no more than a PUT of all of it could bring. What does not
+ * grow is let be.
+ */
+function requireSize({ deps }: Write, current: StoredResource, { model }: Desired): void {
+  const { limits } = deps
+  const text = JSON.stringify(model) ?? ''
+  if (text.length <= Math.min(largeDocument, limits.bodyBytesMax)) return
+  const bytes = Buffer.from(text)
+  const size = { ...jsonSizeLimitsOf(limits), depthMax: Number.POSITIVE_INFINITY }
+  if (bytes.length <= limits.bodyBytesMax && jsonExcess(bytes, size) === undefined) return
+  if (text.length <= JSON.stringify(current.model).length) return
+  throw refuse.InvalidRequestContent({ reason: 'the resource would be larger than a body may be' })
 }
 
 /** The stored state with the patch applied. */
