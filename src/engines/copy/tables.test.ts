@@ -325,6 +325,25 @@ test('refused in the middle, on either side: the error names that side, and noth
   assert.deepEqual((await tables.to.query(sums)).rows, [{ n: 4000, bytes: 40_000_000 }])
 })
 
+test('what a server says amid its rows is no part of them', async (t) => {
+  await using tables = await pair(t)
+  if (tables === undefined) return
+  const noisy = { ...tables.source, schema: 'public', table: 'noisy' }
+  await tables.from.query(
+    `create function said(n int) returns int language plpgsql as $$ begin raise notice 'row %', n; return n; end $$`,
+  )
+  // A row comes in several chunks, and a notice in the one that has its end.
+  await tables.from.query(
+    `create view noisy as select said(n) as id, repeat('x', 100000 + n) as pad from generate_series(1, 100) n`,
+  )
+  const both = { source: noisy, target: { ...noisy, database: tables.target.database } }
+  const manifest = new MemoryManifest()
+  await runTask(inlineEngine(), taskOf(both, 'full', manifest), manifest)
+  const sums =
+    'select count(*)::int as n, sum(id)::int as ids, sum(length(pad))::int as bytes from noisy'
+  assert.deepEqual((await tables.to.query(sums)).rows, [{ n: 100, ids: 5050, bytes: 10_005_050 }])
+})
+
 test('a table becomes one file, as CSV and as Parquet', async (t) => {
   await using tables = await pair(t)
   if (tables === undefined) return

@@ -16,6 +16,7 @@ type Done = (error?: Error | null) => void
 type Listener = (chunk: Buffer) => void
 
 const headerBytes = 5
+const lengthBytes = 4
 const [copyData, copyDone, commandComplete, errorResponse] = [0x64, 0x63, 0x43, 0x45]
 const chunksBytes = 1024 * 1024
 
@@ -83,10 +84,16 @@ export class CopyOut extends Readable implements Submittable {
         this.#carried = bytes.subarray(at)
         break
       }
+      // The length includes itself, which is part of the header.
+      this.#left = bytes.readUInt32BE(at + 1) - lengthBytes
+      if (this.#left < 0) {
+        this.#socket?.destroy(new Error('it sent what is no message'))
+        return
+      }
       this.#isRow = kind === copyData
       if (this.#isRow) this.frames++
-      // The length includes itself, which is part of the header.
-      this.#left = bytes.readUInt32BE(at + 1) - 4
+      // What of a row is missing, the other side would take from the next one, and rows for messages.
+      else this.#handOn(bytes.subarray(from, at))
       at += headerBytes
       if (!this.#isRow) from = at
     }
