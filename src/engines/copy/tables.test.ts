@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { Client } from 'pg'
+import { openSettings } from '#outbound/policy.ts'
 import { openWay } from '#outbound/testing/ways.ts'
 import {
   findPostgres,
@@ -23,6 +24,7 @@ import { definition, openTable } from './tables/postgres-table.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
 import { JournalClosed, MemoryManifest } from './testing/memory-journal.ts'
+import { workerEngine } from './worker/worker-engine.ts'
 
 let server: Promise<PostgresServer> | undefined
 after(async () => (await server)?.[Symbol.asyncDispose]())
@@ -342,6 +344,32 @@ test('what a server says amid its rows is no part of them', async (t) => {
   const sums =
     'select count(*)::int as n, sum(id)::int as ids, sum(length(pad))::int as bytes from noisy'
   assert.deepEqual((await tables.to.query(sums)).rows, [{ n: 100, ids: 5050, bytes: 10_005_050 }])
+})
+
+test('what a source may make large is not kept: its words, and values of the watermark column', async (t) => {
+  await using tables = await pair(t)
+  if (tables === undefined) return
+  const manifest = new MemoryManifest()
+  const task = () => ({ ...taskOf(tables, 'full', manifest), watermarkColumn: 'name' })
+  await runTask(inlineEngine(), task(), manifest)
+  assert.match(manifest.watermark ?? '', /"column":"name"/)
+  await tables.from.query(`update "Sales ""x""".orders set name = repeat('z', 9000) where id = 1`)
+  await runTask(inlineEngine(), task(), manifest)
+  assert.equal(manifest.watermark, undefined)
+  assert.match(manifest.notes.at(-1) ?? '', /too long/)
+  await same(tables)
+  await tables.from.query(
+    `create function loud() returns int language plpgsql as $$ begin raise '%', repeat('w', 20000000); end $$`,
+  )
+  await tables.from.query('create view loud as select loud() as id')
+  const loud = { ...tables.source, schema: 'public', table: 'loud' }
+  const both = { source: loud, target: { ...loud, database: tables.target.database } }
+  const spoken = new MemoryManifest()
+  const words = await failure(
+    runTask(workerEngine(openSettings), taskOf(both, 'full', spoken), spoken),
+  )
+  assert.match(words.message, /www/)
+  assert.ok(words.message.length <= 8000, `${words.message.length} characters`)
 })
 
 test('a table becomes one file, as CSV and as Parquet', async (t) => {

@@ -233,3 +233,34 @@ test('a run that our own fault ends is failed, and not taken up for ever', async
   assert.equal(run.status, 'Failed')
   assert.equal(attempts, 3)
 })
+
+test('numbers that a server made up, and a blob that a service lists twice, are kept; details can be read', async (t) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  const url = await server.createDatabase()
+  const one = { key: 'a', etag: '1', size: 1, digest: 'd' }
+  const engine: CopyEngine = {
+    open: () => ({
+      async copy(_task, journal) {
+        await journal.commit({ done: [one, one], counted: { filesRead: 2 }, underway: {} })
+        const counted = { rowsRead: Number.POSITIVE_INFINITY, rowsCopied: 2 ** 53 }
+        await journal.published({ replaces: true, counted })
+      },
+      async [Symbol.asyncDispose]() {},
+    }),
+  }
+  for (const address of [
+    { kind: 'sqlite', path: ':memory:' },
+    { kind: 'postgres', url },
+  ] as const) {
+    await using store = await openStoreAt(address)
+    await using started = await startSharing({ engine, store })
+    await started.prepare()
+    const dataSetId = await started.share('all', 'Container', { containerName: 'data' })
+    await started.map('all', 'Container', { dataSetId, containerName: 'got' })
+    const runId = await started.synchronize()
+    assert.equal((await started.ended(runId)).status, 'Succeeded')
+    const [detail] = await started.details(runId)
+    assert.deepEqual([detail.filesRead, detail.rowsRead, detail.rowsCopied], [2, 2 ** 50, 2 ** 50])
+  }
+})

@@ -4,7 +4,12 @@ import { CopyFailure, type CopyTask, type DuckdbTable } from '../engine.ts'
 import { type DuckdbFiles, fileOf, isThere, literal, quoted } from './duckdb-files.ts'
 import { type DuckdbShape, duckdbShape, pathOf } from './duckdb-table.ts'
 import { intoCsv } from './duckdb-types.ts'
-import type { Watermark } from './postgres-source.ts'
+import {
+  longValues,
+  type Watermark,
+  watermarkCharactersMax,
+  watermarkText,
+} from './postgres-source.ts'
 
 interface DuckdbSource extends AsyncDisposable {
   readonly shape: DuckdbShape
@@ -74,9 +79,12 @@ async function changesOf(
     const message = `the watermark column '${column.slice(0, 63)}' does not exist`
     throw new CopyFailure('SourceMissing', message)
   }
-  const [row] = await files.rows(`select max(${quoted(column)})::varchar as top from ${from}`)
+  const [row] = await files.rows(
+    `select left(max(${quoted(column)})::varchar, ${watermarkCharactersMax}) as top from ${from}`,
+  )
   const above = row === undefined || row['top'] === null ? null : String(row['top'])
-  const watermark = JSON.stringify({ kind: 'column', column, above } satisfies Watermark)
+  const watermark = watermarkText({ kind: 'column', column, above })
+  if (watermark === undefined) return { changes: undefined, note: longValues, watermark }
   // A run of this mapping wrote it, and the journal kept it.
   const since = task.watermark === undefined ? undefined : (JSON.parse(task.watermark) as Watermark)
   if (since?.kind !== 'column' || since.column !== column || since.above === null) {

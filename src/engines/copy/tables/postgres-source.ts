@@ -13,6 +13,18 @@ export type Watermark =
   | { readonly kind: 'transactions'; readonly server: string; readonly from: string }
   | { readonly kind: 'column'; readonly column: string; readonly above: string | null }
 
+/** It goes into messages, rows and the comment of a table, and comes from a server that somebody registered. */
+export const watermarkCharactersMax = 2000
+
+/** Undefined where it is longer than what is kept. */
+export function watermarkText(watermark: Watermark): string | undefined {
+  const text = JSON.stringify(watermark)
+  return text.length > watermarkCharactersMax ? undefined : text
+}
+
+export const longValues =
+  'All is copied each time: the largest value of the watermark column is too long to be kept.'
+
 type Which = 'all' | 'changes'
 
 interface OpenedSource extends AsyncDisposable {
@@ -87,7 +99,7 @@ async function open(
 interface Since {
   readonly where: string | undefined
   readonly note: string | undefined
-  readonly watermark: string
+  readonly watermark: string | undefined
 }
 
 async function byTransactions(client: Client, since: Watermark | undefined): Promise<Since> {
@@ -99,6 +111,9 @@ async function byTransactions(client: Client, since: Watermark | undefined): Pro
   const [row] = rows
   if (row === undefined) throw new Error('a select without from gives a row')
   const next: Watermark = { kind: 'transactions', server: row.server, from: row.low }
+  if (![row.server, row.low, row.now].every((one) => /^\d{1,20}$/.test(one))) {
+    throw new CopyFailure('Unsupported', 'the server does not number its transactions')
+  }
   const watermark = JSON.stringify(next)
   if (since?.kind !== 'transactions' || since.server !== row.server) {
     return { where: undefined, note: undefined, watermark }
@@ -121,10 +136,11 @@ async function byColumn(
 ): Promise<Since> {
   const name = `t.${escapeIdentifier(column)}`
   const { rows } = await client.query<{ top: string | null }>(
-    `select pg_catalog.max(${name})::pg_catalog.text as top from ${from}`,
+    `select pg_catalog.left(pg_catalog.max(${name})::pg_catalog.text, ${watermarkCharactersMax}) as top from ${from}`,
   )
   const above = rows[0]?.top ?? null
-  const watermark = JSON.stringify({ kind: 'column', column, above } satisfies Watermark)
+  const watermark = watermarkText({ kind: 'column', column, above })
+  if (watermark === undefined) return { where: undefined, note: longValues, watermark }
   if (since?.kind !== 'column' || since.column !== column || since.above === null) {
     return { where: undefined, note: undefined, watermark }
   }

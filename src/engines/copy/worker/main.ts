@@ -15,6 +15,8 @@ import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 /** More than 32 blobs at once, or DuckDB, need. */
 const residentBytesMax = 1536 * 1024 * 1024
 const lookMilliseconds = 200
+/** Characters of a failure: a server that somebody registered may have written it. */
+const wordsMax = 8000
 
 /** Handshakes leave two thirds of a processor to others. */
 restAfterSteps(2)
@@ -72,10 +74,11 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof CopyCancelled) return { kind: 'cancelled' }
   if (error instanceof JournalRefused) return { kind: 'journal' }
   if (error instanceof CopyFailure) {
-    return { kind: 'failed', code: error.code, message: error.message, retry: error.retry }
+    const { code, message, retry } = error
+    return { kind: 'failed', code, message: message.slice(0, wordsMax), retry }
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { kind: 'fault', message: text }
+  return { kind: 'fault', message: text.slice(0, wordsMax) }
 }
 
 process.on('message', (message: ToWorker) => {

@@ -81,7 +81,9 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
     async commit({ done, counted, underway, part }) {
       await sql.transact(async (tx) => {
         await runs.assert(tx, run)
-        await insertItems(tx, { token, stage, run: task.run }, done)
+        // A service may list a blob twice, and a statement writes a row once.
+        const each = new Map(done.map((one) => [one.key, one]))
+        await insertItems(tx, { token, stage, run: task.run }, [...each.values()])
         if (part !== undefined) {
           await tx.run(
             `insert into share_parts (token, stage, item, etag, position) values (?, ?, ?, ?, ?)
@@ -197,6 +199,9 @@ async function insertItems(
   }
 }
 
+/** A server says how many rows it gave. Larger numbers, and sums of some, are no exact numbers of JavaScript. */
+const countMax = 2 ** 50
+
 /** Adds to the counts of the data set; progress replaces the last progress. */
 function count(
   tx: SqlTx,
@@ -209,16 +214,18 @@ function count(
         rows_read = rows_read + ?, rows_copied = rows_copied + ?, size_read = size_read + ?,
         size_written = size_written + ?, live_rows_read = ?, live_rows_copied = ?, live_size_read = ?,
         live_size_written = ? where run_id = ? and place = ?`,
-    counted.filesRead ?? 0,
-    counted.filesWritten ?? 0,
-    counted.rowsRead ?? 0,
-    counted.rowsCopied ?? 0,
-    counted.sizeRead ?? 0,
-    counted.sizeWritten ?? 0,
-    underway.rowsRead ?? 0,
-    underway.rowsCopied ?? 0,
-    underway.sizeRead ?? 0,
-    underway.sizeWritten ?? 0,
+    ...[
+      counted.filesRead,
+      counted.filesWritten,
+      counted.rowsRead,
+      counted.rowsCopied,
+      counted.sizeRead,
+      counted.sizeWritten,
+      underway.rowsRead,
+      underway.rowsCopied,
+      underway.sizeRead,
+      underway.sizeWritten,
+    ].map((counts = 0) => Math.min(counts, countMax)),
     run.id,
     detail.place,
   )
