@@ -42,9 +42,12 @@ function refused(reason: string): LinkedText {
   return { ok: false, reason }
 }
 
-/** Both were parsed, so dots, escapes and default ports are as the request will have them. */
-function isBelow(url: URL, allowed: URL): boolean {
-  return url.origin === allowed.origin && url.pathname.startsWith(allowed.pathname)
+/** A segment of dots. A server may take an escaped slash for one, and what follows `;` for no part of a segment. */
+const dots = /(?:\/|\\|%2f|%5c)(?:\.|%2e){1,2}(?=\/|\\|%2f|%5c|;|$)/i
+
+/** Both were parsed, so plain dots and default ports are as the request will have them. */
+function isBelow({ origin, pathname }: URL, allowed: URL): boolean {
+  return origin === allowed.origin && pathname.startsWith(allowed.pathname) && !dots.test(pathname)
 }
 
 /** Never throws: every failure becomes a reason. */
