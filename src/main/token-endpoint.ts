@@ -56,7 +56,7 @@ async function sent(
     }
     const answer = await answerOf(outbound, { url, headers, body, signal, owner })
     const text = await textOf(answer, bytesMax)
-    return read(answer.statusCode ?? 0, text)
+    return read(answer.statusCode ?? 0, text, form)
   } catch (error) {
     const isRuledOut = error instanceof NotReached && error.isRuledOut
     if (isRuledOut) return failed('AddressNotAllowed', `${error.message} (setting outbound)`, false)
@@ -67,14 +67,23 @@ async function sent(
 /** RFC 6749, 5.2. */
 const errorPattern = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,60}$/
 
-function read(status: number, text: string): TokenAnswer {
+/** Parameters that nobody but the endpoint may know. */
+const secretNames = ['client_secret', 'code', 'code_verifier', 'refresh_token']
+
+function repeatsSecret(text: string, form: Readonly<Record<string, string>>): boolean {
+  const secrets = secretNames.flatMap((name) => form[name] || [])
+  return secrets.some((one) => text.includes(one) || text.includes(encodeURIComponent(one)))
+}
+
+function read(status: number, text: string, form: Readonly<Record<string, string>>): TokenAnswer {
   const answer = parsed(text)
   const error = answer?.['error']
   if (status === 200 && answer !== undefined && error === undefined) return { ok: true, answer }
-  if (typeof error === 'string' && errorPattern.test(error)) {
-    // Text of strangers is shortened, and never includes what was sent.
+  if (typeof error === 'string' && errorPattern.test(error) && !repeatsSecret(error, form)) {
+    // Text of strangers is shortened. Whoever may read the connection may read it.
     const described = answer?.['error_description']
-    const description = typeof described === 'string' ? `: ${described.slice(0, 300)}` : ''
+    const isShown = typeof described === 'string' && !repeatsSecret(described, form)
+    const description = isShown ? `: ${described.slice(0, 300)}` : ''
     const transient = ['temporarily_unavailable', 'server_error'].includes(error)
     return failed(error, `it refused (${error})${description}`, transient)
   }
