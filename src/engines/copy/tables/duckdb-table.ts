@@ -1,7 +1,8 @@
 /** The shape of a table in an attached DuckDB file. Views are refused: what they read is not theirs to share. */
 
-import type { DuckdbTable } from '../engine.ts'
+import { CopyFailure, type DuckdbTable } from '../engine.ts'
 import { type DuckdbFiles, literal, quoted } from './duckdb-files.ts'
+import { isDuckdbType } from './duckdb-types.ts'
 import type { TableShape } from './postgres-table.ts'
 
 export interface DuckdbShape extends TableShape {
@@ -25,6 +26,11 @@ export async function duckdbShape(
   const columns = await files.rows(
     `select column_name as name, data_type as type, is_nullable from duckdb_columns() where ${where} order by column_index`,
   )
+  for (const { name, type } of columns) {
+    if (isDuckdbType(String(type))) continue
+    const shown = String(name).slice(0, 63)
+    throw new CopyFailure('Unsupported', `the type of the column '${shown}' is none`)
+  }
   const key = await files.rows(
     `select unnest(constraint_column_names) as name from duckdb_constraints()
       where ${where} and constraint_type = 'PRIMARY KEY'`,

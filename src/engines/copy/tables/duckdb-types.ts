@@ -75,6 +75,25 @@ const toPostgres: ReadonlyMap<string, string> = new Map([
   ['JSON', 'jsonb'],
 ])
 
+/** Not behind a word: some texts with a word before them end otherwise. */
+const quotedText = /(?<=^|[ (,])(?:'(?:[^']|'')*'|"(?:[^"]|"")*")/g
+const zoned = /\b(?:TIME|TIMESTAMP) WITH TIME ZONE\b/g
+const item = '\\w+(?: \\w+)?'
+const nested = new RegExp(`\\w+\\(${item}(?:, ?${item})*\\)|\\w+\\[\\d*\\]`, 'g')
+
+/**
+ * Whether a text is a type and nothing that continues a statement. DuckDB shows a type by the name that it has in its file, and
+ * whoever made the file may have written any.
+ */
+export function isDuckdbType(text: string): boolean {
+  let rest = text.replace(quotedText, 'q').replace(zoned, 'q')
+  for (let before = ''; before !== rest; ) {
+    before = rest
+    rest = rest.replace(nested, 'q')
+  }
+  return /^\w+$/.test(rest)
+}
+
 function isNested(type: string): boolean {
   return /\]$|^(STRUCT|MAP|UNION)\(/.test(type)
 }
