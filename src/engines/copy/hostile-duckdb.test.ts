@@ -65,7 +65,7 @@ test('the name of a type continues no statement: neither of a source nor of a ta
   }
 })
 
-test('types are told from what is none', () => {
+test('a type is accepted, and no other text', () => {
   const types = [
     'INTEGER',
     'DECIMAL(18,3)',
