@@ -33,7 +33,7 @@ import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupCreator } from './create-group.ts'
 import { readEvents } from './events.ts'
 import { Executions } from './executions.ts'
-import { accountsProblem, readyProblem, requireOwnPlaces } from './host-side.ts'
+import { readyProblem, requireOwnPlaces, runningProblem } from './host-side.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
 import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
@@ -87,7 +87,7 @@ export class DockerEngine implements ContainerEngine {
     this.#verifier = new Verifier(this.#client, (group) => this.remove(group))
     this.#maker = new GroupCreator(this.#client, this.#verifier)
     this.#executions = new Executions(this.#client, (container) =>
-      this.#require((client) => accountsProblem(client, container)),
+      this.#require((client) => runningProblem(client, container)),
     )
   }
 

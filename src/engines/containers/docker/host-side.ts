@@ -32,6 +32,11 @@ const mountedFolders = ['/dev', '/proc', '/sys']
 const silentSeconds = 10
 /** What one header of a tar stream takes. */
 const folderBytesMax = 99
+/**
+ * Podman's look takes these in a path for patterns: it answers about another file, or none, or gathers all that match, and links of a
+ * folder to itself make that any number.
+ */
+const ofPatterns = /[*?[\\]/
 
 /**
  * Throws `refused` for a volume in the place of a container's accounts, or of a file that Podman writes. Podman reads accounts of the image
@@ -75,7 +80,7 @@ export async function readyProblem(
   container: Json,
 ): Promise<string | undefined> {
   const id = textAt(container, 'Id')
-  const problem = await accountsProblem(client, id)
+  const problem = await firstProblem((path) => accountProblem(client, id, path))
   return problem ?? (await folderProblem(client, id, textAt(container, 'Config', 'WorkingDir')))
 }
 
@@ -89,7 +94,9 @@ async function folderProblem(
   folder: string,
 ): Promise<string | undefined> {
   const name = `${plainPath(folder).slice(1)}/`
-  if (name === '/' || Buffer.byteLength(name) > folderBytesMax) return undefined
+  if (name === '/' || Buffer.byteLength(name) > folderBytesMax || ofPatterns.test(name)) {
+    return undefined
+  }
   if ((await statIn(client, container, folder)) !== undefined) return undefined
   const [made] = await Promise.allSettled([
     client.json({
@@ -107,14 +114,28 @@ async function folderProblem(
   return 'the working folder of its image cannot be made'
 }
 
-/** What is wrong with the files by which Podman finds a user, of a container that runs or does not. */
-export async function accountsProblem(
+/**
+ * What is wrong with the files by which Podman finds a user, of a container that runs. Podman's look is from inside then, and it opens
+ * what is below the mounts. A program moves a mount with the folders above it, so nobody knows what is below the end of a link.
+ */
+export async function runningProblem(
   client: DockerClient,
   container: string,
 ): Promise<string | undefined> {
-  const problems = await Promise.all(
-    accountFiles.map((path) => accountProblem(client, container, path)),
-  )
+  if (isLink(await statIn(client, container, '/etc'))) return linkProblem('/etc')
+  return await firstProblem(async (path) => {
+    const found = await statIn(client, container, path)
+    return isLink(found) ? linkProblem(path) : fileProblem(path, found)
+  })
+}
+
+const linkProblem = (path: string): string =>
+  `its ${path} is a link, and where that leads is not seen while its program runs`
+
+async function firstProblem(
+  look: (path: string) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const problems = await Promise.all(accountFiles.map(look))
   return problems.find((problem) => problem !== undefined)
 }
 
@@ -124,9 +145,10 @@ async function accountProblem(
   path: string,
 ): Promise<string | undefined> {
   const found = await statIn(client, container, path)
-  if (found === undefined) return undefined
-  if (!hasBit(numberAt(found, 'mode'), linkBit)) return fileProblem(path, found)
+  if (!isLink(found)) return fileProblem(path, found)
   const target = textAt(found, 'linkTarget')
+  if (ofPatterns.test(target))
+    return `its ${path} leads to a path that the engine takes for a pattern`
   if (await isMounted(client, container, target)) {
     return `its ${path} leads to ${target}, where something is mounted`
   }
@@ -148,6 +170,10 @@ async function isMounted(client: DockerClient, container: string, path: string):
   const mounts = listAt(await inspectContainer(client, container), 'Mounts')
   const places = mounts.map((mount) => plainPath(textAt(mount, 'Destination')))
   return [...mountedFolders, ...places].some((one) => path === one || path.startsWith(`${one}/`))
+}
+
+function isLink(found: Json): boolean {
+  return hasBit(numberAt(found, 'mode'), linkBit)
 }
 
 function hasBit(mode: number, bit: number): boolean {

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chown, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
@@ -14,7 +14,7 @@ import { promisify } from 'node:util'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
 import { listAt, parseJson } from '../json.ts'
-import { startPodman, type ThrowawayPodman, webGroup } from '../testing/podman.ts'
+import { startPodman, type ThrowawayPodman, testImage, webGroup } from '../testing/podman.ts'
 import { DockerClient } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
 import { annotationsProblem, inspectImage } from './inspect-image.ts'
@@ -59,6 +59,11 @@ async function imported(
   assert.ok(typeof podman !== 'string')
   await podman.podman('import', ...given, tar, image)
   return image
+}
+
+async function withBusybox(root: string): Promise<void> {
+  await mkdir(join(root, 'bin'))
+  await copyFile('/bin/busybox', join(root, 'bin/busybox'))
 }
 
 async function refused(group: string, image: string, message: RegExp): Promise<void> {
@@ -218,7 +223,7 @@ describe('hostile images on Podman', () => {
       const image = await imported(name, (root) => symlink(outside, join(root, link)), [
         `WORKDIR /${link}/made/here`,
       ])
-      await refused(name, image, /working folder/)
+      await refused(name, image, /working folder|workdir/)
       assert.equal(existsSync(join(folder, 'made')), false)
     }
   })
@@ -301,6 +306,53 @@ describe('hostile images on Podman', () => {
     await assert.rejects(start, { kind: 'refused', message: /leads to \/hidden\/pipe/ })
     assert.deepEqual(await started.contents(), [])
   })
+
+  onPodman('paths that the engine takes for patterns are not looked at', async (started) => {
+    const read = async (root: string) => {
+      await mkdir(join(root, 'x'))
+      await writeFile(join(root, 'x/a'), '')
+      await run('truncate', ['-s', '2M', join(root, 'x/[a]')])
+      await symlink('/x/[a]', join(root, 'etc/passwd'))
+    }
+    await refused('read', await imported('read', read), /passwd leads to a path/)
+    const kept = async (root: string) => {
+      await withBusybox(root)
+      await mkdir(join(root, '[j]ob'))
+      await chown(join(root, '[j]ob'), 1000, 1000)
+    }
+    const image = await imported('kept', kept, ['WORKDIR /[j]ob'])
+    await using engine = engineOf(started)
+    const program = '[ "$(busybox stat -c %u .)" = 1000 ]'
+    const spec = webGroup(['/bin/busybox', 'sh', '-c', program], { image })
+    await engine.create('kept', spec)
+    await engine.start('kept', spec, ['web'])
+    assert.equal(await exitCode(started, 'kept'), 0)
+    await engine.remove('kept')
+  })
+
+  onPodman(
+    'accounts behind links, of an image or by a program: no command is begun',
+    async (started) => {
+      const parent = async (root: string) => {
+        await withBusybox(root)
+        await rm(join(root, 'etc'), { recursive: true })
+        await mkdir(join(root, 'real'))
+        await symlink('real', join(root, 'etc'))
+      }
+      await using engine = engineOf(started)
+      for (const [name, image, message] of [
+        ['parent', await imported('parent', parent), /\/etc is a link/],
+        ['leaf', testImage, /\/etc\/group is a link/],
+      ] as const) {
+        const program = 'busybox ln -s /group /etc/group; busybox sleep 3600'
+        const spec = webGroup(['/bin/busybox', 'sh', '-c', program], { image })
+        await engine.create(name, spec)
+        await engine.start(name, spec, ['web'])
+        assert.match(await until(() => refusedCommand(engine, name)), message)
+        await engine.remove(name)
+      }
+    },
+  )
 
   onPodman(
     'files that the engine keeps in memory and reads are not written to',
