@@ -79,7 +79,7 @@ test('whoever has many waiting keeps nobody else from being checked, and some ar
   const outcomes = await Promise.allSettled([...many, other])
   assert.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1)
   assert.equal(outcomes.at(-1)?.status, 'fulfilled')
-  assert.ok(ended.indexOf('another') <= 1, ended.join(' '))
+  assert.ok(ended.indexOf('another') <= 5, ended.join(' '))
 })
 
 test('whoever has many addresses of one network keeps nobody else from being checked', async () => {
@@ -92,6 +92,8 @@ test('whoever has many addresses of one network keeps nobody else from being che
   const many = Array.from({ length: 600 }, (_, at) => check(`2001:db8:77:${at.toString(16)}::/64`))
   const outcomes = Promise.allSettled([...many, check('2001:db8:78:1::/64')])
   const refused = (await outcomes).filter(({ status }) => status === 'rejected')
-  assert.ok(ended.indexOf('2001:db8:78:1::/64') <= 2, ended.slice(0, 5).join(' '))
+  // Without turns it is the last of 600.
+  const place = ended.indexOf('2001:db8:78:1::/64')
+  assert.ok(place >= 0 && place < 20, String(place))
   assert.ok(refused.length > 50, `${refused.length} refused`)
 })
