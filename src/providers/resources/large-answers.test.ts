@@ -50,8 +50,8 @@ async function mostAtOnce(
     ).finally(() => left--),
   )
   while (left > 0) {
-    await until(() => free.length > 0 || left === 0)
-    // Whatever else begins at once has begun by then.
+    await until(() => free.length >= Math.min(2, left))
+    // Whatever else begins at once has most likely begun by then.
     for (let turns = 0; turns < 20; turns++) await new Promise((done) => setImmediate(done))
     for (const done of free.splice(0)) done()
   }
