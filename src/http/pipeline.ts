@@ -98,9 +98,12 @@ async function walk(exchange: Exchange, edge: Edge, from: number): Promise<numbe
     if (exchange.counts === 'reads' && exchange.request.socket.destroyed) return undefined
     if (!wasKnown && exchange.principal !== undefined) return index + 1
   }
-  if (exchange.outcome === undefined) throw new Error('the walk ended without an outcome')
+  const { outcome } = exchange
+  if (outcome === undefined) throw new Error('the walk ended without an outcome')
   leaveRoomForLarge()
-  const pending = respond(exchange, edge, exchange.outcome)
+  // While its bytes wait to be read, its text is kept nowhere.
+  exchange.outcome = undefined
+  const pending = respond(exchange, edge, outcome)
   if (pending !== undefined) await pending
   return undefined
 }
