@@ -238,8 +238,7 @@ function* walk(bytes: Bytes, visit: (sign: Sign) => boolean): Generator<void> {
         if (at < 0) throw from + limit === bytes.length ? notJson() : tooLong()
       } else if (code === openList || code === openObject) depth++
       else if (code !== comma && !isClosing(code)) continue
-      const sign = { at: from + start, end: from + at + 1, code, depth }
-      if (depth <= 2 && !visit(sign)) return
+      if (depth <= 2 && !visit({ at: from + start, end: from + at + 1, code, depth })) return
       if (isClosing(code)) depth--
     }
     from += at
