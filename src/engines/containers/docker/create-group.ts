@@ -5,16 +5,29 @@
 
 import { posix } from 'node:path'
 import { oneChunk } from '#kernel/one-chunk.ts'
-import { EngineError, type GroupContents, type GroupSpec, type VolumeSpec } from '../engine.ts'
+import {
+  type ContainerSpec,
+  EngineError,
+  type GroupContents,
+  type GroupSpec,
+  type VolumeSpec,
+} from '../engine.ts'
 import { type Json, textAt, timeAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { type OwnFile, ownFiles } from './host-side.ts'
+import { accountsFolder, copiedAccounts, ownFiles } from './host-side.ts'
 import { type Names, pathOf, sandboxName } from './names.ts'
 import { labelOf } from './observation.ts'
 import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'
 import { inspectContainer } from './read-containers.ts'
 import { writeTar } from './tar.ts'
-import { type Creation, type Dialect, volumeBody, volumesFolder } from './to-docker.ts'
+import {
+  accountsBody,
+  type Creation,
+  type Dialect,
+  volumeBody,
+  volumesFolder,
+} from './to-docker.ts'
+import { unstarted } from './to-podman.ts'
 import type { Verifier } from './verifier.ts'
 
 /** One group to be created. */
@@ -57,31 +70,58 @@ export class GroupCreator {
     if (missing.length === spec.parts.length) {
       await Promise.all(spec.volumes.map((volume) => this.#fill(names, volume, contents)))
     }
-    const files = dialect.api === 'libpod' ? await this.#filesOf(names) : []
-    const images = [...new Set(missing.map(({ image }) => image))]
-    const folders = new Map(
-      dialect.api === 'libpod' ? await Promise.all(images.map((one) => this.#folderOf(one))) : [],
-    )
+    const material = dialect.api === 'libpod' ? await this.#hostSide(creation, missing) : undefined
     await Promise.all(
       missing.map(async (part) => {
         const secrets = contents.environment?.get(part.name) ?? new Map()
-        const workingFolder = folders.get(part.image) ?? '/'
-        const material = { secrets, workingFolder, files }
-        await this.#container(creation, dialect.part(names, spec, part, material))
+        const own = material?.(part) ?? { workingFolder: '/', files: [] }
+        await this.#container(creation, dialect.part(names, spec, part, { secrets, ...own }))
       }),
     )
   }
 
-  async #filesOf(names: Names): Promise<readonly OwnFile[]> {
-    return ownFiles(await inspectContainer(this.#client, sandboxName(names), { api: 'libpod' }))
+  /** What each missing part gets on Podman. */
+  async #hostSide({ names, spec }: GroupCreation, missing: readonly ContainerSpec[]) {
+    // One part of each image. One after the other, so that no more than one image's accounts are in memory.
+    const ofImage = new Map(missing.map((part) => [part.image, part]))
+    const folders = new Map<string, string>()
+    for (const part of ofImage.values()) {
+      folders.set(part.image, await this.#folderOf(part.image))
+      await this.#copyAccounts(names, spec, part)
+    }
+    const sandbox = await inspectContainer(this.#client, sandboxName(names), { api: 'libpod' })
+    return (part: ContainerSpec) => ({
+      workingFolder: folders.get(part.image) ?? '/',
+      files: ownFiles(sandbox, spec, part),
+    })
   }
 
-  /** An image and the working folder that it says. */
-  async #folderOf(image: string): Promise<readonly [string, string]> {
+  /** Fills the volume of accounts for an image. Removes the group where they are refused. */
+  async #copyAccounts(names: Names, spec: GroupSpec, part: ContainerSpec): Promise<void> {
+    const { name, ...call } = unstarted(names, part)
+    const doing = `read the accounts of the image '${part.image}'`
+    const path = `/containers/${name}`
+    const change = { kind: 'change', api: 'libpod', doing } as const
+    await this.#client.json({ ...change, method: 'POST', path: '/containers/create', ...call })
+    const [copied] = await Promise.allSettled([
+      copiedAccounts({ client: this.#client, container: name, image: part.image }, spec),
+    ])
+    await this.#client.json({ ...change, method: 'DELETE', path, query: { force: 'true' } })
+    if (copied.status === 'rejected') {
+      const error: unknown = copied.reason
+      if (error instanceof EngineError && error.kind === 'refused')
+        await this.#verifier.remove(names)
+      throw error
+    }
+    await this.#upload(names, accountsFolder, oneChunk(copied.value), doing)
+  }
+
+  /** The working folder that an image says. */
+  async #folderOf(image: string): Promise<string> {
     const path = `/images/${pathOf(image)}/json`
     const doing = `inspect the image '${image}'`
     const found = await this.#client.json({ method: 'GET', api: 'libpod', path, doing })
-    return [image, posix.join('/', textAt(found, 'Config', 'WorkingDir'))]
+    return posix.join('/', textAt(found, 'Config', 'WorkingDir'))
   }
 
   async #makeSandbox(creation: GroupCreation, existing: Json): Promise<void> {
@@ -90,20 +130,15 @@ export class GroupCreator {
       throw new EngineError('busy', 'the ended sandbox must be removed first')
     }
     if (existing === undefined) {
+      const bodies = spec.volumes.map((volume) => volumeBody(names, spec, volume))
+      if (dialect.api === 'libpod') bodies.push(accountsBody(names, spec))
+      const path = '/volumes/create'
+      const doing = 'create a volume'
       await Promise.all([
         this.#pause(),
-        ...spec.volumes.map(async (volume) => {
-          const body = volumeBody(names, spec, volume)
-          const path = '/volumes/create'
-          if (body === undefined) return
-          await this.#client.json({
-            method: 'POST',
-            kind: 'change',
-            path,
-            body,
-            doing: 'create a volume',
-          })
-        }),
+        ...bodies
+          .filter((body) => body !== undefined)
+          .map((body) => this.#client.json({ method: 'POST', kind: 'change', path, body, doing })),
       ])
       try {
         await this.#container(creation, dialect.sandbox(names, spec, network))
@@ -147,13 +182,23 @@ export class GroupCreator {
   async #fill(names: Names, volume: VolumeSpec, contents: GroupContents): Promise<void> {
     const upload = uploadOf(volume, contents)
     if (upload === undefined) return
+    const folder = `${volumesFolder}/${volume.name}`
+    await this.#upload(names, folder, upload, `fill the volume '${volume.name}'`)
+  }
+
+  async #upload(
+    names: Names,
+    folder: string,
+    upload: AsyncIterable<Uint8Array>,
+    doing: string,
+  ): Promise<void> {
     await this.#client.json({
       method: 'PUT',
       kind: 'change',
       path: `/containers/${sandboxName(names)}/archive`,
-      query: { path: `${volumesFolder}/${volume.name}` },
+      query: { path: folder },
       upload,
-      doing: `fill the volume '${volume.name}'`,
+      doing,
     })
   }
 

@@ -33,7 +33,7 @@ import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupCreator } from './create-group.ts'
 import { readEvents } from './events.ts'
 import { Executions } from './executions.ts'
-import { readyProblem, requireOwnPlaces, runningProblem } from './host-side.ts'
+import { hasCopies, readyProblem, requireOwnPlaces } from './host-side.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
 import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
@@ -86,9 +86,7 @@ export class DockerEngine implements ContainerEngine {
     this.#options = options
     this.#verifier = new Verifier(this.#client, (group) => this.remove(group))
     this.#maker = new GroupCreator(this.#client, this.#verifier)
-    this.#executions = new Executions(this.#client, (container) =>
-      this.#require((client) => runningProblem(client, container)),
-    )
+    this.#executions = new Executions(this.#client)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -197,13 +195,19 @@ export class DockerEngine implements ContainerEngine {
   ): Promise<void> {
     const container = await this.#inspectPart(group, part)
     if ((timeAt(container, 'State', 'StartedAt') ?? 0) > options.startedAt) return
+    const isPodman = (await this.#speak()).api === 'libpod'
+    // One of an earlier version: whoever asks for it makes the group anew.
+    if (isPodman && !hasCopies(container)) return await this.remove(group)
     const path = `/containers/${textAt(container, 'Id')}`
     const doing = `restart '${part}'`
     const { graceSeconds } = options
     // Its program may change its files until it has ended, so it is looked at between the two.
     const query = { t: String(graceSeconds) }
     await this.#post(`${path}/stop`, query, doing, graceSeconds + killSeconds)
-    await this.#require((client) => readyProblem(client, container))
+    const problem = isPodman ? await readyProblem(this.#client, container) : undefined
+    if (problem !== undefined) {
+      throw new EngineError('refused', `the container is not started again: ${problem}`)
+    }
     await this.#post(`${path}/start`, {}, doing)
   }
 
@@ -271,11 +275,13 @@ export class DockerEngine implements ContainerEngine {
 
   async exec(group: string, part: string, request: ExecRequest): Promise<Session> {
     checkCommand(request.command, `for '${part}'`)
-    return await this.#executions.open(await this.#running(group, part), request)
+    const container = await this.#running(group, part)
+    await this.#requireCopies(container)
+    return await this.#executions.open(textAt(container, 'Id'), request)
   }
 
   async attach(group: string, part: string): Promise<Session> {
-    return await openAttach(this.#client, await this.#running(group, part))
+    return await openAttach(this.#client, textAt(await this.#running(group, part), 'Id'))
   }
 
   async probe(
@@ -290,6 +296,7 @@ export class DockerEngine implements ContainerEngine {
     }
     if (probe.kind === 'exec') {
       const { command } = probe
+      await this.#requireCopies(container)
       const run = () => this.#executions.open(textAt(container, 'Id'), { command })
       return await probeByExec(run, timeoutSeconds)
     }
@@ -340,15 +347,6 @@ export class DockerEngine implements ContainerEngine {
     return this.#dialect
   }
 
-  /** Throws `refused` where Podman finds a problem. */
-  async #require(look: (client: DockerClient) => Promise<string | undefined>): Promise<void> {
-    if ((await this.#speak()).api !== 'libpod') return
-    const problem = await look(this.#client)
-    if (problem !== undefined) {
-      throw new EngineError('refused', `nothing is begun in the container: ${problem}`)
-    }
-  }
-
   #names(group: string): ReturnType<typeof namesOf> {
     return namesOf(this.#options.installation, group)
   }
@@ -393,9 +391,17 @@ export class DockerEngine implements ContainerEngine {
     return container
   }
 
-  async #running(group: string, part: string): Promise<string> {
+  async #requireCopies(container: Json): Promise<void> {
+    if ((await this.#speak()).api !== 'libpod' || hasCopies(container)) return
+    throw new EngineError(
+      'refused',
+      'the container was made by an earlier version, and no command can be begun in it: write its group again',
+    )
+  }
+
+  async #running(group: string, part: string): Promise<Json> {
     const container = await this.#inspectPart(group, part)
-    if (booleanAt(container, 'State', 'Running')) return textAt(container, 'Id')
+    if (booleanAt(container, 'State', 'Running')) return container
     throw new EngineError('busy', `the container '${part}' does not run`)
   }
 

@@ -12,7 +12,6 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
-import { EngineError } from '../engine.ts'
 import { startPodman, type ThrowawayPodman, webGroup } from '../testing/podman.ts'
 import { DockerClient, noAnswerInTime } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
@@ -162,15 +161,16 @@ test('a command that has yet to begin is ended with its session, too', async () 
 })
 
 test('a container for which the engine gave no answer gets no further command for a while', async () => {
-  await using engine = await fakeEngine((_, response) => {
-    response.end('{"Id":"one","Running":false,"ExitCode":0}')
-  })
   let looks = 0
-  const executions = new Executions(engine.client, async (container) => {
-    if (container !== 'held') return
+  await using engine = await fakeEngine(({ url = '' }, response) => {
+    if (!url.includes('/containers/held/')) {
+      response.end('{"Id":"one","Running":false,"ExitCode":0}')
+      return
+    }
     looks++
-    throw new EngineError('unavailable', `look at a file: ${noAnswerInTime}`)
+    response.writeHead(500).end(JSON.stringify({ message: noAnswerInTime }))
   })
+  const executions = new Executions(engine.client)
   const command = ['true']
   await assert.rejects(executions.open('held', { command }), /in time/)
   await assert.rejects(executions.open('held', { command }), /left alone/)

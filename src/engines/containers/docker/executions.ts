@@ -36,8 +36,6 @@ const leftAloneMilliseconds = 600_000
 
 export class Executions {
   readonly #client: DockerClient
-  /** Throws for a container in which no command is to be begun. */
-  readonly #check: (container: string) => Promise<void>
   /** Containers for which the engine gave no answer: each further call would wait in it as well, and never leave. */
   readonly #unanswered = new Set<string>()
   /** The commands of each container that continued after their connection was closed. */
@@ -45,9 +43,8 @@ export class Executions {
   /** Kills in progress. */
   readonly #ending = new Set<Promise<void>>()
 
-  constructor(client: DockerClient, check: (container: string) => Promise<void> = async () => {}) {
+  constructor(client: DockerClient) {
     this.#client = client
-    this.#check = check
   }
 
   async open(container: string, request: ExecRequest): Promise<Session> {
@@ -75,7 +72,7 @@ export class Executions {
       const reason = 'the engine gave no answer for this container, which is left alone for a while'
       throw new EngineError('unavailable', reason)
     }
-    const [outcome] = await Promise.allSettled([this.#check(container).then(begin)])
+    const [outcome] = await Promise.allSettled([begin()])
     if (outcome.status === 'fulfilled') return outcome.value
     const error: unknown = outcome.reason
     if (error instanceof EngineError && error.message.endsWith(noAnswerInTime)) {

@@ -1,19 +1,23 @@
 /**
- * What Podman does on its host by what an image or a container's files say, looked at before it does it. At each start and command Podman reads the
- * accounts of the container while it holds the container's lock. A pipe in their place holds that lock for ever, and with it each list of
- * containers; a long line of theirs is read into the engine's memory as a whole.
+ * What Podman does on its host by what an image or a container's files say, looked at before it does it, or kept from it. At each start and
+ * command Podman reads the accounts of the container while it holds the container's lock. A pipe in their place holds that lock for ever, and with
+ * it each list of containers; a long line of theirs is read into the engine's memory as a whole. So containers get copies of their image's
+ * accounts, to read only: Podman reads those where something is mounted, on the host, and no program reaches them.
  */
 
 import { posix } from 'node:path'
 import { oneChunk } from '#kernel/one-chunk.ts'
-import { type ContainerSpec, EngineError } from '../engine.ts'
-import { type Json, listAt, numberAt, parseJson, textAt } from '../json.ts'
+import { receiveAll } from '#kernel/received-bytes.ts'
+import { failureOfConnection } from '../answer.ts'
+import { type ContainerSpec, EngineError, type GroupSpec } from '../engine.ts'
+import { booleanAt, type Json, listAt, numberAt, parseJson, textAt } from '../json.ts'
 import { plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
-import { inspectContainer } from './read-containers.ts'
-import { writeTar } from './tar.ts'
+import { readTarFile, writeTar } from './tar.ts'
 
 const accountFiles = ['/etc/passwd', '/etc/group'] as const
+/** The folder of the sandbox where the volume with the accounts of the group's images is mounted. */
+export const accountsFolder = '/accounts'
 const ownPlaces = {
   hosts: '/etc/hosts',
   resolver: '/etc/resolv.conf',
@@ -27,8 +31,8 @@ const linkBit = 2 ** 27
 const kindBits = [2 ** 31, linkBit, 2 ** 26, 2 ** 25, 2 ** 24, 2 ** 21, 2 ** 19]
 /** Accounts of images have some kilobytes, those of large installations some hundred. */
 const accountBytesMax = 1024 * 1024
-/** Runtimes mount something there in every container. */
-const mountedFolders = ['/dev', '/proc', '/sys']
+/** The headers of an archive of one file, with the attributes of its file system. */
+const headerBytesMax = 256 * 1024
 const silentSeconds = 10
 /** What one header of a tar stream takes. */
 const folderBytesMax = 99
@@ -58,12 +62,24 @@ export interface OwnFile {
 }
 
 /**
- * Parts get these files of their running sandbox, to read only. Podman keeps them in memory of the host, and it would read and parse the
- * hosts at each start and end of a part, however long a program made them.
+ * A part gets these files of its running sandbox, to read only: copies of its image's accounts, and files that Podman keeps in memory of
+ * the host, of which it would read and parse the hosts at each start and end of a part, however long a program made them.
  */
-export function ownFiles(sandbox: Json): readonly OwnFile[] {
+export function ownFiles(
+  sandbox: Json,
+  spec: GroupSpec,
+  { image }: ContainerSpec,
+): readonly OwnFile[] {
   const hostname = textAt(sandbox, 'HostnamePath')
+  const volume = listAt(sandbox, 'Mounts').find(
+    (mount) => textAt(mount, 'Destination') === accountsFolder,
+  )
+  const folder = textAt(volume, 'Source')
   return [
+    ...accountFiles.map((path) => ({
+      source: folder === '' ? '' : posix.join(folder, copyName(spec, image, path)),
+      path,
+    })),
     { source: textAt(sandbox, 'HostsPath'), path: ownPlaces.hosts },
     { source: textAt(sandbox, 'ResolvConfPath'), path: ownPlaces.resolver },
     { source: hostname, path: ownPlaces.hostname },
@@ -74,35 +90,99 @@ export function ownFiles(sandbox: Json): readonly OwnFile[] {
   ].filter(({ source }) => source !== '')
 }
 
-/** Makes a container that does not run ready to be started. Answers what keeps it from that; undefined when nothing does. */
-export async function readyProblem(
-  client: DockerClient,
-  container: Json,
-): Promise<string | undefined> {
-  const id = textAt(container, 'Id')
-  const problem = await firstProblem((path) => accountProblem(client, id, path))
-  return problem ?? (await folderProblem(client, id, textAt(container, 'Config', 'WorkingDir')))
+/** Images of one group share their copies. */
+function copyName(spec: GroupSpec, image: string, path: string): string {
+  const images = [...new Set(spec.parts.map((part) => part.image))]
+  return `${images.indexOf(image)}-${posix.basename(path)}`
+}
+
+/** A container that was never started: nothing changes in it. */
+interface Unstarted {
+  readonly client: DockerClient
+  readonly container: string
+  readonly image: string
+}
+
+/** An archive with copies of the accounts of an image. Throws `refused` for accounts that cannot be read safely. */
+export async function copiedAccounts(from: Unstarted, spec: GroupSpec): Promise<Buffer> {
+  const entries = await Promise.all(
+    accountFiles.map(async (path) => ({
+      name: copyName(spec, from.image, path),
+      mode: 0o644,
+      bytes: await accountsAt(from, path),
+    })),
+  )
+  return writeTar(entries)
+}
+
+/** None where a link leads nowhere, as for Podman. */
+async function accountsAt(from: Unstarted, path: string): Promise<Uint8Array> {
+  const { client, container, image } = from
+  const refuse = (problem: string): never => {
+    throw new EngineError('refused', `the image '${image}': its ${path} ${problem}`)
+  }
+  const first = await statIn(client, container, path)
+  const target = isLink(first) ? textAt(first, 'linkTarget') : path
+  if (ofPatterns.test(target)) refuse('leads to a path that the engine takes for a pattern')
+  const found = target === path ? first : await statIn(client, container, target)
+  if (found === undefined) return new Uint8Array()
+  if (kindBits.some((bit) => hasBit(numberAt(found, 'mode'), bit))) {
+    refuse('is no plain file, and the engine would wait for it')
+  }
+  if (numberAt(found, 'size') > accountBytesMax) {
+    refuse(`has more than ${accountBytesMax / 1024 ** 2} MB`)
+  }
+  return (await readIn(from, target)) ?? refuse('cannot be read')
+}
+
+async function readIn(
+  { client, container, image }: Unstarted,
+  path: string,
+): Promise<Uint8Array | undefined> {
+  const doing = `read the accounts of the image '${image}'`
+  const response = await client.stream({
+    method: 'GET',
+    path: `/containers/${container}/archive`,
+    api: 'libpod',
+    query: { path },
+    doing,
+    silentSeconds,
+  })
+  const archive = await receiveAll(response, accountBytesMax + headerBytesMax).catch((cause) => {
+    throw failureOfConnection(cause, doing)
+  })
+  return archive === undefined ? undefined : readTarFile(archive)
+}
+
+/** Whether a container has copies of accounts. The program of one from before may exchange its accounts while Podman reads them. */
+export function hasCopies(container: Json): boolean {
+  const mounted = listAt(container, 'Mounts')
+    .filter((mount) => !booleanAt(mount, 'RW'))
+    .map((mount) => textAt(mount, 'Destination'))
+  return accountFiles.every((path) => mounted.includes(path))
 }
 
 /**
  * Makes the working folder of an image that has none. Podman makes none, since it is told which one it is: old versions would make it
- * where links of the container lead on the host. The engine unpacks this one without leaving the container.
+ * where links of the container lead on the host. The engine unpacks this one without leaving the container. Answers what keeps the container
+ * from being started; undefined when nothing does.
  */
-async function folderProblem(
+export async function readyProblem(
   client: DockerClient,
-  container: string,
-  folder: string,
+  container: Json,
 ): Promise<string | undefined> {
+  const folder = textAt(container, 'Config', 'WorkingDir')
+  const id = textAt(container, 'Id')
   const name = `${plainPath(folder).slice(1)}/`
   if (name === '/' || Buffer.byteLength(name) > folderBytesMax || ofPatterns.test(name)) {
     return undefined
   }
-  if ((await statIn(client, container, folder)) !== undefined) return undefined
+  if ((await statIn(client, id, folder)) !== undefined) return undefined
   const [made] = await Promise.allSettled([
     client.json({
       method: 'PUT',
       kind: 'change',
-      path: `/containers/${container}/archive`,
+      path: `/containers/${id}/archive`,
       query: { path: '/' },
       upload: oneChunk(writeTar([{ name, mode: 0o755 }])),
       doing: 'make the working folder',
@@ -112,64 +192,6 @@ async function folderProblem(
   const error: unknown = made.reason
   if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
   return 'the working folder of its image cannot be made'
-}
-
-/**
- * What is wrong with the files by which Podman finds a user, of a container that runs. Podman's look is from inside then, and it opens
- * what is below the mounts. A program moves a mount with the folders above it, so nobody knows what is below the end of a link.
- */
-export async function runningProblem(
-  client: DockerClient,
-  container: string,
-): Promise<string | undefined> {
-  if (isLink(await statIn(client, container, '/etc'))) return linkProblem('/etc')
-  return await firstProblem(async (path) => {
-    const found = await statIn(client, container, path)
-    return isLink(found) ? linkProblem(path) : fileProblem(path, found)
-  })
-}
-
-const linkProblem = (path: string): string =>
-  `its ${path} is a link, and where that leads is not seen while its program runs`
-
-async function firstProblem(
-  look: (path: string) => Promise<string | undefined>,
-): Promise<string | undefined> {
-  const problems = await Promise.all(accountFiles.map(look))
-  return problems.find((problem) => problem !== undefined)
-}
-
-async function accountProblem(
-  client: DockerClient,
-  container: string,
-  path: string,
-): Promise<string | undefined> {
-  const found = await statIn(client, container, path)
-  if (!isLink(found)) return fileProblem(path, found)
-  const target = textAt(found, 'linkTarget')
-  if (ofPatterns.test(target))
-    return `its ${path} leads to a path that the engine takes for a pattern`
-  if (await isMounted(client, container, target)) {
-    return `its ${path} leads to ${target}, where something is mounted`
-  }
-  // A link that leads nowhere is opened in vain.
-  return fileProblem(path, await statIn(client, container, target))
-}
-
-function fileProblem(path: string, found: Json): string | undefined {
-  if (kindBits.some((bit) => hasBit(numberAt(found, 'mode'), bit))) {
-    return `its ${path} is no plain file, and the engine would wait for it`
-  }
-  return numberAt(found, 'size') > accountBytesMax
-    ? `its ${path} has more than ${accountBytesMax / 1024 ** 2} MB`
-    : undefined
-}
-
-/** There the engine reads what lies below the mount, which nobody sees from here. */
-async function isMounted(client: DockerClient, container: string, path: string): Promise<boolean> {
-  const mounts = listAt(await inspectContainer(client, container), 'Mounts')
-  const places = mounts.map((mount) => plainPath(textAt(mount, 'Destination')))
-  return [...mountedFolders, ...places].some((one) => path === one || path.startsWith(`${one}/`))
 }
 
 function isLink(found: Json): boolean {

@@ -33,6 +33,11 @@ export function volumeName(names: Names, volume: string): string {
   return `armature_${names.installation}_${names.group}_volume_${volume}`
 }
 
+/** The volume with copies of the accounts of the group's images, for Podman. */
+export function accountsVolume(names: Names): string {
+  return `armature_${names.installation}_${names.group}_accounts`
+}
+
 /** A query for everything that the installation, or one of its groups, owns. Check each result with `isOwned`. */
 export function ownedFilter(installation: string, group?: string): Record<string, string> {
   // Only one label: for volumes, Podman 4.3 reads several as "any of" and Docker as "all of".

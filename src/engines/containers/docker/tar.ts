@@ -1,4 +1,4 @@
-/** Writes small tar archives (ustar) of files in memory. It refuses names longer than the format allows. */
+/** Writes small tar archives (ustar) of files in memory, and reads such of one file. It refuses names longer than the format allows. */
 
 interface TarEntry {
   /** The name of a folder ends with `/`. */
@@ -42,4 +42,20 @@ function header(entry: TarEntry, size: number): Buffer {
 
 function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0')
+}
+
+/** The bytes of the first entry, if that is a plain file. Entries that only describe it (pax) are passed over. */
+export function readTarFile(archive: Uint8Array): Uint8Array | undefined {
+  const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength)
+  for (let at = 0; at + block <= bytes.length; ) {
+    const size = Number.parseInt(bytes.toString('latin1', at + 124, at + 135), 8)
+    const kind = bytes.toString('latin1', at + 156, at + 157)
+    const end = at + block + size
+    // NaN is no number that is small enough.
+    if (!(end <= bytes.length)) return undefined
+    if (kind === '0' || kind === '\u0000') return bytes.subarray(at + block, end)
+    if (!'xgLK'.includes(kind)) return undefined
+    at = end + ((block - (size % block)) % block)
+  }
+  return undefined
 }

@@ -13,7 +13,7 @@ import {
 import type { Json } from '../json.ts'
 import type { Call } from './client.ts'
 import type { OwnFile } from './host-side.ts'
-import { containerName, type Names, sandboxName, volumeName } from './names.ts'
+import { accountsVolume, containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 
 /** The folder of the sandbox where the volumes are mounted. */
@@ -60,12 +60,17 @@ export function volumeBody(names: Names, spec: GroupSpec, volume: VolumeSpec): J
   if (volume.kind === 'host') return undefined
   // Secrets stay in memory. There is no `size`: Podman reads it as a disk quota and refuses.
   const options = { type: 'tmpfs', device: 'tmpfs', o: 'mode=0755,nodev,nosuid,noexec' }
-  return {
-    Name: volumeName(names, volume.name),
-    Driver: 'local',
-    DriverOpts: volume.kind === 'files' ? options : {},
-    Labels: labelsOf(names.installation, names.group, spec.hash),
-  }
+  return named(volumeName(names, volume.name), names, spec, volume.kind === 'files' ? options : {})
+}
+
+/** The volume of `accountsFolder`. */
+export function accountsBody(names: Names, spec: GroupSpec): Json {
+  return named(accountsVolume(names), names, spec, {})
+}
+
+function named(name: string, names: Names, spec: GroupSpec, options: Json): Json {
+  const labels = labelsOf(names.installation, names.group, spec.hash)
+  return { Name: name, Driver: 'local', DriverOpts: options, Labels: labels }
 }
 
 /**

@@ -6,7 +6,8 @@
 
 import { type ContainerSpec, type GroupSpec, labelsOf, type MountSpec } from '../engine.ts'
 import type { Json } from '../json.ts'
-import { containerName, type Names, sandboxName, volumeName } from './names.ts'
+import { accountsFolder } from './host-side.ts'
+import { accountsVolume, containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 import {
   type Creation,
@@ -54,9 +55,12 @@ function sandboxBody(
             },
           ],
     ),
-    volumes: spec.volumes
-      .filter((volume) => volume.kind !== 'host')
-      .map(({ name }) => ({ Name: volumeName(names, name), Dest: `${volumesFolder}/${name}` })),
+    volumes: [
+      ...spec.volumes
+        .filter((volume) => volume.kind !== 'host')
+        .map(({ name }) => ({ Name: volumeName(names, name), Dest: `${volumesFolder}/${name}` })),
+      { Name: accountsVolume(names), Dest: accountsFolder },
+    ],
     ...(spec.dns === undefined
       ? {}
       : {
@@ -92,6 +96,21 @@ const ownLabels = { 'io.containers.autoupdate': 'disabled' }
 
 const logBytesMax = 4 * 1024 * 1024
 const cpuPeriod = 100_000
+
+/**
+ * A container of a part's image out of which files are read. It is never started. Its hash is of no spec, so that what an interrupted
+ * attempt left counts as outdated.
+ */
+export function unstarted(names: Names, part: ContainerSpec): Creation {
+  return creation(containerName(names, part.name), {
+    image: part.image,
+    entrypoint: ['/none'],
+    labels: { ...labelsOf(names.installation, names.group, 'unstarted', part.name), ...ownLabels },
+    ...ownWays,
+    netns: { nsmode: 'none' },
+    restart_policy: 'no',
+  })
+}
 
 function partBody(
   names: Names,

@@ -36,7 +36,7 @@ export class Verifier {
     network: string | undefined,
   ): Promise<void> {
     const container = await this.#inspect(sandboxName(names), dialect)
-    const expected = expectedSandbox(names, spec, network)
+    const expected = expectedSandbox(names, spec, { network, ...dialect })
     const found = await this.#differences(expected, container, dialect)
     if (found.length > 0) await this.#refuse(names, [container], found)
   }
@@ -49,16 +49,14 @@ export class Verifier {
     dialect: Dialect,
   ): Promise<void> {
     const sandbox = await this.#inspect(sandboxName(names), dialect)
-    const around = {
-      sandbox: [sandboxName(names), textAt(sandbox, 'Id')],
-      files: dialect.api === 'libpod' ? ownFiles(sandbox) : [],
-    }
+    const joined = [sandboxName(names), textAt(sandbox, 'Id')]
     const found = await Promise.all(
       spec.parts
         .filter((part) => wanted.includes(part.name))
         .map(async (part) => {
           const container = await this.#inspect(containerName(names, part.name), dialect)
-          const expected = expectedContainer(names, spec, part, around)
+          const files = dialect.api === 'libpod' ? ownFiles(sandbox, spec, part) : []
+          const expected = expectedContainer(names, spec, part, { sandbox: joined, files })
           const differences = await this.#differences(expected, container, dialect)
           return { container, differences: differences.map((one) => `'${part.name}': ${one}`) }
         }),
@@ -77,6 +75,10 @@ export class Verifier {
     if (problem === undefined) return
     await this.#remove(names, containers)
     throw new EngineError('refused', `it was not started, and its group was removed: ${problem}`)
+  }
+
+  async remove(names: Names): Promise<void> {
+    await this.#removeGroup(names.group)
   }
 
   async #inspect(name: string, { api }: Dialect): Promise<Json> {

@@ -8,9 +8,9 @@ import type { ContainerSpec, GroupSpec, MountSpec } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt } from '../json.ts'
 import { isOrdinary, plainCapability } from '../privileges.ts'
 import { plainPath } from '../safe-text.ts'
-import type { OwnFile } from './host-side.ts'
-import { type Names, volumeName } from './names.ts'
-import { isReadOnly, userOf, volumesFolder } from './to-docker.ts'
+import { accountsFolder, type OwnFile } from './host-side.ts'
+import { accountsVolume, type Names, volumeName } from './names.ts'
+import { type Dialect, isReadOnly, userOf, volumesFolder } from './to-docker.ts'
 
 /** The expected values of an inspection. */
 export interface Expected {
@@ -45,18 +45,17 @@ interface ExpectedMount {
 export function expectedSandbox(
   names: Names,
   spec: GroupSpec,
-  networkName: string | undefined,
+  { network, api }: Pick<Dialect, 'api'> & { readonly network: string | undefined },
 ): Expected {
-  return {
-    ...(networkName === undefined ? {} : { networkName }),
-    mounts: spec.volumes
+  const volumes = [
+    ...spec.volumes
       .filter((volume) => volume.kind !== 'host')
-      .map(({ name }) => ({
-        type: 'volume',
-        source: volumeName(names, name),
-        path: `${volumesFolder}/${name}`,
-        readOnly: false,
-      })),
+      .map(({ name }) => ({ source: volumeName(names, name), path: `${volumesFolder}/${name}` })),
+    ...(api === 'libpod' ? [{ source: accountsVolume(names), path: accountsFolder }] : []),
+  ]
+  return {
+    ...(network === undefined ? {} : { networkName: network }),
+    mounts: volumes.map((one) => ({ type: 'volume', readOnly: false, ...one })),
     ports: new Map(
       spec.ports.flatMap(({ port, protocol, publish }) =>
         publish === undefined
@@ -161,11 +160,12 @@ function mountDifferences(
       },
     ]),
   )
+  const missing: string[] = []
   const found: string[] = []
   for (const { type, source, path, readOnly } of expected.mounts) {
     const mount = actual.get(path)
     actual.delete(path)
-    if (mount === undefined) found.push(`nothing is mounted at ${path}`)
+    if (mount === undefined) missing.push(`nothing is mounted at ${path}`)
     else if (mount.type !== type || mount.source !== source) {
       found.push(`something else is mounted at ${path}`)
     } else if (mount.readOnly !== readOnly) {
@@ -176,7 +176,7 @@ function mountDifferences(
     const ofImage = type === 'volume' && /^[0-9a-f]{64}$/.test(source) && imageVolumes.has(path)
     if (!ofImage) found.push(`something is mounted at ${path}`)
   }
-  return found
+  return [...found, ...missing]
 }
 
 function portDifferences({ ports }: Expected, container: Json): readonly string[] {

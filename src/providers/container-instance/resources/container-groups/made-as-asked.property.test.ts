@@ -398,9 +398,13 @@ async function compare(
   assert.deepEqual(sandbox.HostConfig.Dns, spec.dns?.servers ?? [])
   assert.deepEqual(sandbox.HostConfig.DnsSearch, spec.dns?.searchDomains ?? [])
   assert.deepEqual(sandbox.HostConfig.DnsOptions, spec.dns?.options ?? [])
-  const files = ownFiles(all.find((one) => one.Name === prefix))
-  assert.equal(files.length, 4)
   for (const part of spec.parts) {
+    const files = ownFiles(
+      all.find((one) => one.Name === prefix),
+      spec,
+      part,
+    )
+    assert.equal(files.length, 6)
     const told = toldOf(byName, `${prefix}_part_${part.name}`)
     const isOwn = (one: (typeof told.Mounts)[number]): boolean =>
       files.some(({ source, path }) => source === one.Source && path === one.Destination && !one.RW)
