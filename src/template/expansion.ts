@@ -163,6 +163,9 @@ export function lazyValue(
   }
 }
 
+/** Of an object or a list: its brackets, and the memory that it takes besides what is in it. */
+const objectCharacters = 24
+
 /**
  * The approximate number of characters of the value as JSON; counting stops at `most`. Infinite when the value is
  * nested too deeply.
@@ -171,7 +174,7 @@ export function sizeOf(value: Json, most: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 3
   if (typeof value !== 'object' || value === null) return 6
   if (depth >= jsonLimits.depth) return Number.POSITIVE_INFINITY
-  let size = 2
+  let size = objectCharacters
   if (Array.isArray(value)) {
     for (const one of value as readonly Json[]) {
       size += sizeOf(one, most - size, depth + 1)

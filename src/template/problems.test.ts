@@ -294,6 +294,18 @@ test('what a template may become is bounded', () => {
   const problems = problemsOf(many)
   assert.equal(problems.length, 1)
   assert.match(problems[0] ?? '', /more than 4194304 characters/)
+  // Empty objects are few characters, and much memory.
+  const objects = template({
+    variables: { copy: [{ name: 'e', count: 800, input: "[json('{}')]" }] },
+    resources: [
+      {
+        ...vault,
+        name: 'v',
+        properties: { copy: [{ name: 'a', count: 800, input: "[variables('e')]" }] },
+      },
+    ],
+  })
+  assert.match(problemsOf(objects).join(), /more than 4194304 characters/)
   const doubling = Object.fromEntries(
     Array.from({ length: 60 }, (_, at) => [
       `v${at}`,
