@@ -36,6 +36,19 @@ for (const { dialect, test } of inTurn()) {
     if (books === undefined) return
     const { itemId } = books
 
+    await t.test('no more than twice what may come with a document', async () => {
+      const documentId = await invoice(books)
+      const add = () => books.create('salesInvoiceLines', { itemId, quantity: 1 }, { documentId })
+      const set = (count: number) =>
+        books.sql.transact((tx) =>
+          tx.run('update business_documents set line_count = ? where id = ?', count, documentId),
+        )
+      await set(19_999)
+      await add()
+      await assert.rejects(add, /at most 20000 lines/)
+      await set(1)
+    })
+
     await t.test('the published invoice, quote and credit memo lines', async () => {
       const published = [
         ['salesInvoice', 54.9, 3, 'FURNITURE', [164.7, 8.24, 172.94]],

@@ -35,9 +35,10 @@ import { type Body, type GivenFields, readBody } from './values.ts'
 const sequenceStep = 10_000
 const sequenceMax = 2_147_483_647
 /**
- * The number of lines in a document. An invoice discount affects every line and must be spread in one transaction.
+ * The number of lines in a document. An invoice discount or another currency affects every line, in one transaction, for
+ * which all other writers of the embedded store wait (decision 0353).
  */
-const linesMax = 100_000
+const linesMax = 20_000
 
 /** A document opened for writing its lines: locked, with its sums. */
 interface OpenDocument extends LineContext {
