@@ -1,0 +1,114 @@
+/**
+ * A server with the heap that the runtime takes by itself in a container of 1 GB: what many callers do at once over the largest
+ * resources that there can be ends nobody's server.
+ */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  findPostgres,
+  howToGetPostgres,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../require.ts'
+import { createApplication, createResourceGroup, grant, roles } from './access.ts'
+import { type InstallationOptions, startInstallation } from './installation.ts'
+
+const callers = 8
+const rows = 12
+const version = 'api-version=2024-05-01'
+const manager = 'api-version=2021-04-01'
+
+/** As many objects as a body may have, and as much text. */
+const backend = {
+  url: 'https://backend.example',
+  protocol: 'http',
+  properties: {
+    empty: Array.from({ length: 49_000 }, () => ({})),
+    text: 'x'.repeat(3_400_000),
+  },
+}
+
+const template = {
+  $schema: 'https://schema.example/2019-04-01/deploymentTemplate.json#',
+  contentVersion: '1.0.0.0',
+  resources: [
+    {
+      type: 'Vendor.ApiManagement/service/backends',
+      apiVersion: '2024-05-01',
+      name: "[concat('large/b', copyIndex())]",
+      copy: { name: 'all', count: rows },
+      properties: { url: backend.url, protocol: backend.protocol },
+    },
+  ],
+}
+
+async function manyOverLarge(options: InstallationOptions): Promise<void> {
+  await using on = await startInstallation({
+    ...options,
+    environment: {
+      NODE_OPTIONS: '--max-old-space-size=256',
+      ARMATURE_CONTAINERS: 'simulated',
+      ARMATURE_THROTTLE: 'false',
+    },
+  })
+  const group = `/subscriptions/${on.subscriptionId}/resourceGroups/large`
+  await createResourceGroup(on, group)
+  const service = `${group}/providers/Vendor.ApiManagement/service/large`
+  const properties = { publisherEmail: 'a@b.example', publisherName: 'A' }
+  const sku = { name: 'Developer', capacity: 1 }
+  const body = { location: 'local', sku, properties }
+  assert.equal((await on.request('PUT', `${service}?${version}`, { body })).status, 201)
+  for (let row = 0; row < rows; row++) {
+    const path = `${service}/backends/b${row}?${version}`
+    const { status } = await on.request('PUT', path, { body: { properties: backend } })
+    assert.equal(status, 201)
+  }
+  const tokens = await Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      const { principalId, token } = await createApplication(on, `caller ${caller}`)
+      await grant(on, group, roles.contributor, principalId)
+      return token
+    }),
+  )
+  const deployments = `${group}/providers/Vendor.Resources/deployments`
+  const whatIf = { body: { properties: { mode: 'Incremental', template } } }
+  const filter = encodeURIComponent("contains(name,'b')")
+  const kinds = [
+    [
+      'POST',
+      `${group}/exportTemplate?${manager}`,
+      { body: { resources: [`${service}/backends/b1`] } },
+    ],
+    ['POST', `${deployments}/one/whatIf?${manager}`, whatIf],
+    ['POST', `${deployments}/one/validate?${manager}`, whatIf],
+    ['GET', `${service}/backends?${version}&$top=1000&$filter=${filter}`, {}],
+    ['GET', `${service}/backends/b2?${version}`, {}],
+    ['PATCH', `${service}/backends/b3?${version}`, { headers: { 'if-match': '*' }, body: {} }],
+  ] as const
+  const statuses = await Promise.all(
+    tokens.flatMap((token) =>
+      [...kinds, ...kinds].map(async ([method, path, given]) => {
+        const { status } = await on.request(method, path, { ...given, token })
+        return status
+      }),
+    ),
+  )
+  // Whoever waits longer than a request may take is told so.
+  assert.deepEqual(
+    [...new Set(statuses)].filter((status) => status !== 200 && status !== 504),
+    [],
+  )
+  assert.equal(on.process.exitCode, null)
+  assert.equal((await on.request('GET', '/readyz')).status, 200)
+}
+
+describe('many callers over large resources, in a small heap', () => {
+  test('SQLite', { timeout: 240_000 }, () => manyOverLarge({}))
+
+  test('PostgreSQL', { timeout: 240_000 }, async (t) => {
+    if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+    await using database = await startPostgres()
+    await manyOverLarge({ store: await database.createDatabase() })
+  })
+})
