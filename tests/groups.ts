@@ -41,7 +41,7 @@ const folders = [
  * environment leaves nothing.
  */
 const leaves =
-  /child_process|worker_threads|process\.(?:chdir|on|once|exit|umask)|process\.env(?:\[[^\]]+\]|\.\w+)? (?:\?\?)?= |(?:delete |assign\()process\.env|globalThis|\bmock\b|(?:postgres-server|servers|podman|podman-backend|azurite|launcher)\.ts|openMigrationFixture|^(?:before|after)Each\(/m
+  /child_process|worker_threads|process\.(?:chdir|on|once|exit|umask)|process\.env(?:\[[^\]]+\]|\.\w+)? (?:\?\?)?= |(?:delete |assign\()process\.env|globalThis|\bmock\b|(?:postgres-server|servers|podman|backends|azurite|launcher)\.ts|openMigrationFixture|^(?:before|after)Each\(/m
 
 /** The same files, those that share a process as one file in `folder`. All paths are relative to `root`. */
 export function groupFiles(

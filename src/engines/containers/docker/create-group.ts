@@ -68,7 +68,7 @@ export class GroupCreator {
     // Parts are created after the files, so where a part exists the files do. Files are never written again under a
     // part that reads them.
     if (missing.length === spec.parts.length) {
-      await Promise.all(spec.volumes.map((volume) => this.#fill(names, volume, contents)))
+      await Promise.all(spec.volumes.map((volume) => this.#fill(creation, volume)))
     }
     const material = dialect.api === 'libpod' ? await this.#hostSide(creation, missing) : undefined
     await Promise.all(
@@ -179,11 +179,17 @@ export class GroupCreator {
     }
   }
 
-  async #fill(names: Names, volume: VolumeSpec, contents: GroupContents): Promise<void> {
+  async #fill({ names, contents, dialect }: GroupCreation, volume: VolumeSpec): Promise<void> {
+    const doing = `fill the volume '${volume.name}'`
+    if (volume.kind === 'empty') {
+      const { folder, entry } = dialect.openVolume(volume.name)
+      // Any user of any part may write to it, as in a pod.
+      const upload = oneChunk(writeTar([{ name: entry, mode: 0o777 }]))
+      return await this.#upload(names, folder, upload, doing)
+    }
     const upload = uploadOf(volume, contents)
     if (upload === undefined) return
-    const folder = `${volumesFolder}/${volume.name}`
-    await this.#upload(names, folder, upload, `fill the volume '${volume.name}'`)
+    await this.#upload(names, `${volumesFolder}/${volume.name}`, upload, doing)
   }
 
   async #upload(
@@ -244,9 +250,6 @@ function uploadOf(
   contents: GroupContents,
 ): AsyncIterable<Uint8Array> | undefined {
   switch (volume.kind) {
-    case 'empty':
-      // Any user of any part may write to it, as in a pod.
-      return oneChunk(writeTar([{ name: './', mode: 0o777 }]))
     case 'files':
       return oneChunk(
         writeTar(
@@ -259,6 +262,7 @@ function uploadOf(
       )
     case 'archive':
       return contents.archives?.get(volume.name)?.()
+    case 'empty':
     case 'host':
       return undefined
     default:

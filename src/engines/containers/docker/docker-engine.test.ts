@@ -1,5 +1,5 @@
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { containerEngineContract } from '../contract.ts'
-import { openPodman } from '../testing/podman-backend.ts'
+import { openPodman } from '../testing/backends.ts'
 
 containerEngineContract('docker (Podman)', openPodman, requireOrSkip)

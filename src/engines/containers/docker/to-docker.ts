@@ -40,6 +40,8 @@ export interface Dialect {
   /** `network` is one that the operator made; undefined: the engine's default one. */
   sandbox(names: Names, spec: GroupSpec, network: string | undefined): Creation
   part(names: Names, spec: GroupSpec, part: ContainerSpec, material: PartMaterial): Creation
+  /** The entry of an archive that changes the mode of a volume, and the folder of the sandbox where it is unpacked. */
+  openVolume(volume: string): { readonly folder: string; readonly entry: string }
 }
 
 export const docker: Dialect = {
@@ -49,6 +51,8 @@ export const docker: Dialect = {
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, { secrets }) =>
     creation(containerName(names, part.name), partBody(names, spec, part, secrets)),
+  // Docker leaves the folder itself as it is.
+  openVolume: (volume) => ({ folder: volumesFolder, entry: `${volume}/` }),
 }
 
 function creation(name: string, body: Json): Creation {
@@ -113,7 +117,6 @@ function sandboxBody(names: Names, spec: GroupSpec, network: string | undefined)
             DnsSearch: spec.dns.searchDomains,
             DnsOptions: spec.dns.options,
           }),
-      ReadonlyRootfs: true,
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       RestartPolicy: { Name: 'no' },

@@ -27,6 +27,8 @@ export const podman: Dialect = {
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, material) =>
     creation(containerName(names, part.name), partBody(names, spec, part, material)),
+  // Podman unpacks below a folder that is a volume, and does not see volumes below a folder.
+  openVolume: (volume) => ({ folder: `${volumesFolder}/${volume}`, entry: './' }),
 }
 
 function creation(name: string, body: Readonly<Record<string, Json>>): Creation {

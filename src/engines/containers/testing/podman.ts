@@ -33,7 +33,7 @@ const install =
   'install podman, runc, catatonit and busybox-static (Debian: apt-get install --no-install-recommends)'
 
 /** The tests' own search path, because only the settings may read `process.env`. */
-const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+export const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 const applets = 'sh sleep cat httpd wget echo ls nc stat id true false kill touch env hostname'
 
@@ -113,7 +113,7 @@ export async function startPodman(
     folder,
     podman,
     contents: () => contentsOf(target),
-    [Symbol.asyncDispose]: () => endPodman(server, target, folder),
+    [Symbol.asyncDispose]: () => endEngine(server, target, { folder }),
   }
   try {
     await answers(target, server)
@@ -164,7 +164,7 @@ async function settingsText(): Promise<string> {
 const answerAttemptsMax = 4_000
 const answerWaitMs = 50
 
-async function answers(target: DockerTarget, server: ChildProcess): Promise<void> {
+export async function answers(target: DockerTarget, server: ChildProcess): Promise<void> {
   await using client = new DockerClient(target)
   for (let attempt = 0; ; attempt++) {
     try {
@@ -178,7 +178,7 @@ async function answers(target: DockerTarget, server: ChildProcess): Promise<void
   }
 }
 
-async function importBusybox(target: DockerTarget): Promise<void> {
+export async function importBusybox(target: DockerTarget): Promise<void> {
   const busybox = await readFile('/bin/busybox')
   const links = applets.split(' ').map((name) => ({
     name: `bin/${name}`,
@@ -217,10 +217,11 @@ async function contentsOf(target: DockerTarget): Promise<readonly string[]> {
   ]
 }
 
-async function endPodman(
+/** Ends an engine of a test with its containers, its network and its folder. */
+export async function endEngine(
   server: ChildProcess,
   target: DockerTarget,
-  folder: string,
+  { folder, network }: { readonly folder: string; readonly network?: string },
 ): Promise<void> {
   await using client = new DockerClient(target)
   const ids: string[] = []
@@ -238,6 +239,9 @@ async function endPodman(
           await client.json({ ...call, doing: `clean, round ${attempt}` }).catch(() => {})
         }
       }
+    }
+    if (network !== undefined) {
+      await client.json({ method: 'DELETE', path: `/networks/${network}`, doing: 'clean' })
     }
   } catch {
     // A server that never answered made no containers.

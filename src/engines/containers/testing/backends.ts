@@ -1,27 +1,41 @@
-/** A Podman for the contract suites; their groups belong to different installations. */
+/** A Podman and a Docker for the contract suites; their groups belong to different installations. */
 
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLong } from '../../../../tests/long.ts'
 import type { Backend, Program } from '../contract/fixture.ts'
+import { DockerClient } from '../docker/client.ts'
 import { DockerEngine } from '../docker/docker-engine.ts'
+import { startDocker, type ThrowawayDocker } from './docker.ts'
 import { startPodman, type ThrowawayPodman, testImage } from './podman.ts'
 
 /** Stops at once, so that tests do not wait for the grace period. */
 const polite = "trap 'exit 0' TERM"
 
-let started: Promise<ThrowawayPodman | string> | undefined
+let podman: Promise<ThrowawayPodman | string> | undefined
+let docker: Promise<ThrowawayDocker | string> | undefined
 after(async () => {
-  const podman = await started
-  if (typeof podman === 'object') await podman[Symbol.asyncDispose]()
+  for (const started of [await podman, await docker]) {
+    if (typeof started === 'object') await started[Symbol.asyncDispose]()
+  }
 })
 
 export async function openPodman(): Promise<Backend | string> {
-  started ??= startPodman()
-  const podman = await started
-  if (typeof podman === 'string') return podman
+  podman ??= startPodman()
+  return backendOf(await podman)
+}
+
+export async function openDocker(): Promise<Backend | string> {
+  docker ??= startDocker()
+  return backendOf(await docker)
+}
+
+function backendOf(started: ThrowawayPodman | ThrowawayDocker | string): Backend | string {
+  if (typeof started === 'string') return started
+  const { target } = started
+  const more = 'network' in started ? { network: started.network } : {}
   return {
-    open: (installation) => new DockerEngine({ target: podman.target, installation }),
+    open: (installation) => new DockerEngine({ target, installation, ...more }),
     image: testImage,
     isBrief: !isLong,
     unknownImage: 'localhost/armature-test/nothing:1',
@@ -29,7 +43,9 @@ export async function openPodman(): Promise<Backend | string> {
     pass: () => sleep(50),
     now: () => Date.now(),
     breakSandbox: async (installation, group) => {
-      await podman.podman('kill', `armature_${installation}_${group}`)
+      await using client = new DockerClient(target)
+      const path = `/containers/armature_${installation}_${group}/kill`
+      await client.json({ method: 'POST', path, doing: 'kill the sandbox' })
     },
     [Symbol.asyncDispose]: async () => {},
   }
