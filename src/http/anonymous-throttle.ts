@@ -19,8 +19,8 @@ type AnonymousThrottle = (
 
 /** Documents that clients fetch again and again, and that cost nothing to serve: at their places, below a tenant or not. */
 const documents = /^\/(?:[^/]+\/)?(?:v2\.0\/)?(?:\.well-known|discovery)\//i
-/** The start of a sign-in: pages of `authorize`, and device codes. */
-const signInStarts = /\/(?:authorize|devicecode)(?:$|\/)/i
+/** What begins a sign-in or a session without one: pages of `authorize`, device codes and their form, the page to sign out. */
+const signInStarts = /\/(?:authorize|devicecode|deviceauth|logout)(?:$|\/)/i
 
 export function createAnonymousThrottle(
   settings: ThrottleSettings,

@@ -489,11 +489,14 @@ describe('the sign-in’s addresses', () => {
       throttle: { anonymous: { size: 30, refillPerSecond: 0.001 }, allPrincipalsFactor: 1 },
       options: { addressOf: createAddressOf(['127.0.0.1']) },
     })
+    // Each leaves a row.
+    const pages = ['devicecode', 'deviceauth', 'logout', 'authorize']
     const starts = async (address: string, times: number): Promise<readonly number[]> => {
       const all: number[] = []
       for (let at = 0; at < times; at++) {
         const headers = { 'x-forwarded-for': address }
-        all.push((await edge.fetch('/common/oauth2/devicecode', { headers, as: '' })).status)
+        const path = `/common/oauth2/${pages[at % pages.length]}`
+        all.push((await edge.fetch(path, { headers, as: '' })).status)
       }
       return all
     }

@@ -189,7 +189,9 @@ function lifetimes({ limits, clock }: ProviderOptions, secretUsed: SecretsUsed):
     DeviceCode: limits.interactionSeconds,
     Interaction: limits.interactionSeconds,
     RefreshToken: limits.sessionSeconds,
-    Session: limits.sessionSeconds,
+    // Of a browser in which nobody signed in it keeps the forms of one page: anybody begins any number of them.
+    Session: (_ctx: Context, { accountId }: { readonly accountId?: string }) =>
+      accountId === undefined ? limits.interactionSeconds : limits.sessionSeconds,
     // All sessions of a browser with an application share a grant, which must outlast the last of them.
     Grant: 2 * limits.sessionSecondsMax,
   }

@@ -5,8 +5,9 @@ import { test } from 'node:test'
 import { directorySql } from './directory-sql.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import { openSessions } from './sessions.ts'
+import { createBrowser } from './testing/browser.ts'
 import { openIdentityFixture, testIds } from './testing/fixture.ts'
-import { addAlice, alice } from './testing/flows.ts'
+import { addAlice, alice, authorizeAddress, signIn } from './testing/flows.ts'
 import { createSeal } from './testing/seal.ts'
 
 test('an account that is disabled, and a password that is changed, while somebody signs in', async () => {
@@ -38,4 +39,36 @@ test('an account that is disabled, and a password that is changed, while somebod
     await signsIn('three', () => directory.setPassword(id, 'another horse battery')),
     false,
   )
+})
+
+test('what a browser leaves in which nobody has signed in is kept for as long as its page, and no longer', async () => {
+  await using fixture = await openIdentityFixture()
+  const { interactionSeconds, sessionSeconds } = defaultIdentityLimits
+  await addAlice(fixture)
+  /** The seconds for which each stored session is kept from now on. */
+  async function kept(): Promise<number[]> {
+    const rows = await fixture.store.sql.all(
+      "select expires_at from identity_oauth_states where kind = 'Session'",
+    )
+    return rows.map((row) => (Number(row['expires_at']) - fixture.now()) / 1000)
+  }
+  const browser = createBrowser(fixture.url)
+  await browser.open('/common/oauth2/deviceauth')
+  await browser.open('/common/oauth2/logout')
+  await createBrowser(fixture.url).open('/common/oauth2/deviceauth')
+  // The cookies of a session that is there no more.
+  await fixture.store.sql.transact((tx) => tx.run('delete from identity_oauth_states'))
+  await browser.open('/common/oauth2/deviceauth')
+  await createBrowser(fixture.url).open('/common/oauth2/logout')
+  const short = await kept()
+  assert.equal(short.length, 2)
+  assert.ok(Math.max(...short) <= interactionSeconds, short.join())
+  const asked = {
+    response_type: 'token',
+    client_id: 'armature-portal',
+    redirect_uri: `${fixture.url}/signed-in`,
+    scope: 'user_impersonation',
+  }
+  await signIn(browser, await browser.open(authorizeAddress(asked)))
+  assert.ok(Math.max(...(await kept())) > sessionSeconds - interactionSeconds)
 })
