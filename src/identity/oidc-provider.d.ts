@@ -93,6 +93,8 @@ declare module 'oidc-provider' {
     readonly grantId?: string
     readonly sessionUid?: string
     readonly expiresWithSession?: boolean
+    /** In seconds since 1970. */
+    readonly iat?: number
   }
 
   export interface Token extends TokenSource {

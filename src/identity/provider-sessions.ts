@@ -4,6 +4,7 @@
  */
 
 import type { Context, Token, TokenSource } from 'oidc-provider'
+import type { Clock } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import { isServed } from './answers.ts'
 import { requestBehind } from './oauth-request.ts'
@@ -49,6 +50,17 @@ export async function sessionOfToken(
     return sessions.beginOwn(key, { principalId, origin, grantId: source.grantId ?? '' })
   }
   return sessions.use(key, principalId)
+}
+
+const rotationSeconds = 60
+
+/**
+ * Whether a refresh token is used up by its use. One that was used up is kept until it would have expired, to see that it
+ * was stolen, so a new one takes its place at most this often.
+ */
+export function isToRotate({ oidc }: Context, libraryClock: Clock): boolean {
+  const issuedAt = oidc.entities.RefreshToken?.iat ?? 0
+  return libraryClock.now() / 1000 - issuedAt >= rotationSeconds
 }
 
 /**

@@ -37,7 +37,13 @@ import { requestBehind } from './oauth-request.ts'
 import { deviceCodePage, deviceConfirmPage, deviceDonePage } from './pages/device-pages.ts'
 import type { Page } from './pages/layout.ts'
 import { errorPage, signedOutPage, signOutPage } from './pages/message-pages.ts'
-import { beginSession, endSessions, isOver, sessionOfToken } from './provider-sessions.ts'
+import {
+  beginSession,
+  endSessions,
+  isOver,
+  isToRotate,
+  sessionOfToken,
+} from './provider-sessions.ts'
 import {
   bareImplicitMode,
   interactionPath,
@@ -121,7 +127,7 @@ export function createProvider(options: ProviderOptions): Provider {
     // A command line stays signed in when the browser signs out; an application in the browser does not.
     expiresWithSession: (ctx: Context, source: Token) =>
       ctx.oidc.client?.applicationType !== 'native' && !source.scopes.has('offline_access'),
-    rotateRefreshToken: true,
+    rotateRefreshToken: (ctx: Context) => isToRotate(ctx, options.libraryClock),
     interactions: {
       policy: policy(sessions),
       url: (ctx: Context, interaction: { readonly uid: string }) =>
