@@ -81,6 +81,21 @@ test('sources are bounded: those beyond are counted, and those known go on', asy
   assert.deepEqual(await counts(store), { kept: 4, omitted: [47] })
 })
 
+test('where many sources cause much together, each has its first few, and no more', async () => {
+  await using store = await openStore()
+  let now = 1
+  await using queue = open(store.sql, { ofSourcesMax: 100 }, () => now)
+  for (let source = 0; source < 20; source++) {
+    for (let at = 0; at < 50; at++) queue.note(signIn('a'), `192.0.2.${source}`)
+  }
+  await queue.flush()
+  assert.deepEqual(await counts(store), { kept: 2 * 50 + 18 * 3, omitted: [18 * 47] })
+  now += 60_000
+  for (let at = 0; at < 50; at++) queue.note(signIn('a'), '192.0.2.1')
+  await queue.flush()
+  assert.deepEqual((await counts(store)).kept, 2 * 50 + 18 * 3 + 50)
+})
+
 test('while the store does not answer, what waits is bounded; nothing that waited is lost or recorded twice', async () => {
   await using store = await openStore()
   let isDown = true

@@ -14,7 +14,7 @@ import { installationActor } from './recorded-sql.ts'
 export interface ActivityQueue extends AsyncDisposable {
   /**
    * Queues a record. It never throws and nobody waits. `source` bounds what an unknown caller can cause: at most so
-   * many records a minute are kept for each source.
+   * many records a minute are kept for each source, and a few where all sources together have caused many.
    */
   note(record: Omit<ActivityRecord, 'at'>, source?: string): void
   /** Resolves when every record queued before is written or has failed. */
@@ -30,6 +30,9 @@ interface QueueLimits {
   readonly lastTries: number
   readonly perSourceMax: number
   readonly sourcesMax: number
+  /** What all sources together may have in a minute before each has the first few alone. */
+  readonly ofSourcesMax: number
+  readonly firstOfSource: number
 }
 
 const defaultQueueLimits: QueueLimits = Object.freeze({
@@ -39,6 +42,8 @@ const defaultQueueLimits: QueueLimits = Object.freeze({
   lastTries: 20,
   perSourceMax: 60,
   sourcesMax: 10_000,
+  ofSourcesMax: 600,
+  firstOfSource: 3,
 })
 
 const minute = 60_000
@@ -58,6 +63,7 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
   const waiting: ActivityRecord[] = []
   const seen = new Map<string, number>()
   let windowEnds = 0
+  let ofSources = 0
   let omitted = 0
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<boolean> | undefined
@@ -66,11 +72,14 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
   function isTooMany(source: string, now: number): boolean {
     if (now >= windowEnds) {
       seen.clear()
+      ofSources = 0
       windowEnds = now + minute
     }
     const count = (seen.get(source) ?? 0) + 1
-    if (count > limits.perSourceMax || (count === 1 && seen.size >= limits.sourcesMax)) return true
+    const most = ofSources < limits.ofSourcesMax ? limits.perSourceMax : limits.firstOfSource
+    if (count > most || (count === 1 && seen.size >= limits.sourcesMax)) return true
     seen.set(source, count)
+    ofSources++
     return false
   }
 

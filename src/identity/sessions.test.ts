@@ -63,12 +63,12 @@ test('what a browser leaves in which nobody has signed in is kept for as long as
   const short = await kept()
   assert.equal(short.length, 2)
   assert.ok(Math.max(...short) <= interactionSeconds, short.join())
-  const asked = {
+  const parameters = {
     response_type: 'token',
     client_id: 'armature-portal',
     redirect_uri: `${fixture.url}/signed-in`,
     scope: 'user_impersonation',
   }
-  await signIn(browser, await browser.open(authorizeAddress(asked)))
+  await signIn(browser, await browser.open(authorizeAddress(parameters)))
   assert.ok(Math.max(...(await kept())) > sessionSeconds - interactionSeconds)
 })

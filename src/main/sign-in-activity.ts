@@ -5,8 +5,10 @@
 
 import type { ActivityQueue } from '#activity/queue.ts'
 import { targetOf } from '#activity/record.ts'
+import { addressGroupOf } from '#http/client-address.ts'
 import type { IdentityDirectory } from '#identity/directory.ts'
 import type { OnSignIn, SignInEvent } from '#identity/sign-in-events.ts'
+import { networkOf } from '#kernel/network.ts'
 import type { Ids, Log } from '#kernel/ports.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 
@@ -63,7 +65,7 @@ export function openSignInActivity(options: SignInActivityOptions): SignInActivi
         facts: { grant, outcome },
       },
       // A signed-in caller is bounded by its own quota; a stranger could fill the store.
-      isGood ? undefined : origin.address,
+      isGood ? undefined : networkOf(addressGroupOf(origin.address)),
     )
   }
 
