@@ -60,40 +60,43 @@ test('one source has so many records a minute; others have their own; the rest i
   await using store = await openStore()
   let now = 1
   await using queue = open(store.sql, { perSourceMax: 60 }, () => now)
-  for (let at = 0; at < 1000; at++) queue.note(signIn('a'), '192.0.2.1')
-  for (let at = 0; at < 10; at++) queue.note(signIn('b'), '192.0.2.2')
-  // Nothing of a known principal is left out.
+  for (let at = 0; at < 1000; at++) queue.note(signIn('a'), { stranger: '192.0.2.1' })
+  for (let at = 0; at < 10; at++) queue.note(signIn('b'), { stranger: '192.0.2.2' })
+  for (let at = 0; at < 70; at++) queue.note(signIn('c'), { principal: 'c' })
+  // Nothing of whoever may is left out.
   for (let at = 0; at < 100; at++) queue.note(signIn('c'))
   await queue.flush()
-  assert.deepEqual(await counts(store), { kept: 60 + 10 + 100, omitted: [940] })
+  assert.deepEqual(await counts(store), { kept: 60 + 10 + 60 + 100, omitted: [950] })
   now += 60_000
-  for (let at = 0; at < 61; at++) queue.note(signIn('a'), '192.0.2.1')
+  for (let at = 0; at < 61; at++) queue.note(signIn('a'), { stranger: '192.0.2.1' })
   await queue.flush()
-  assert.deepEqual(await counts(store), { kept: 230, omitted: [940, 1] })
+  assert.deepEqual(await counts(store), { kept: 290, omitted: [950, 1] })
 })
 
 test('sources are bounded: those beyond are counted, and those known go on', async () => {
   await using store = await openStore()
   await using queue = open(store.sql, { sourcesMax: 3 })
-  for (let at = 0; at < 50; at++) queue.note(signIn('a'), `2001:db8:${at}::`)
-  queue.note(signIn('a'), '2001:db8:0::')
+  for (let at = 0; at < 50; at++) queue.note(signIn('a'), { stranger: `2001:db8:${at}::` })
+  queue.note(signIn('a'), { stranger: '2001:db8:0::' })
   await queue.flush()
   assert.deepEqual(await counts(store), { kept: 4, omitted: [47] })
 })
 
-test('where many sources cause much together, each has its first few, and no more', async () => {
+test('where many strangers cause much together, each has its first few, and no more', async () => {
   await using store = await openStore()
   let now = 1
-  await using queue = open(store.sql, { ofSourcesMax: 100 }, () => now)
+  await using queue = open(store.sql, { ofStrangersMax: 100 }, () => now)
   for (let source = 0; source < 20; source++) {
-    for (let at = 0; at < 50; at++) queue.note(signIn('a'), `192.0.2.${source}`)
+    for (let at = 0; at < 50; at++) queue.note(signIn('a'), { stranger: `192.0.2.${source}` })
   }
+  // Strangers take nothing from principals.
+  for (let at = 0; at < 50; at++) queue.note(signIn('a'), { principal: 'a' })
   await queue.flush()
-  assert.deepEqual(await counts(store), { kept: 2 * 50 + 18 * 3, omitted: [18 * 47] })
+  assert.deepEqual(await counts(store), { kept: 2 * 50 + 18 * 3 + 50, omitted: [18 * 47] })
   now += 60_000
-  for (let at = 0; at < 50; at++) queue.note(signIn('a'), '192.0.2.1')
+  for (let at = 0; at < 50; at++) queue.note(signIn('a'), { stranger: '192.0.2.1' })
   await queue.flush()
-  assert.deepEqual((await counts(store)).kept, 2 * 50 + 18 * 3 + 50)
+  assert.deepEqual((await counts(store)).kept, 2 * 50 + 18 * 3 + 50 + 50)
 })
 
 test('while the store does not answer, what waits is bounded; nothing that waited is lost or recorded twice', async () => {

@@ -13,13 +13,16 @@ import { installationActor } from './recorded-sql.ts'
 
 export interface ActivityQueue extends AsyncDisposable {
   /**
-   * Queues a record. It never throws and nobody waits. `source` bounds what an unknown caller can cause: at most so
-   * many records a minute are kept for each source, and a few where all sources together have caused many.
+   * Queues a record. It never throws and nobody waits. `source` bounds what is caused by callers who may not do what they
+   * ask for: at most so many records a minute are kept for each.
    */
-  note(record: Omit<ActivityRecord, 'at'>, source?: string): void
+  note(record: Omit<ActivityRecord, 'at'>, source?: ActivitySource): void
   /** Resolves when every record queued before is written or has failed. */
   flush(): Promise<void>
 }
+
+/** Of strangers there can be any number, so all of them together have a bound, too. */
+export type ActivitySource = { readonly principal: string } | { readonly stranger: string }
 
 interface QueueLimits {
   /** The number of records that may wait to be written. */
@@ -30,9 +33,9 @@ interface QueueLimits {
   readonly lastTries: number
   readonly perSourceMax: number
   readonly sourcesMax: number
-  /** What all sources together may have in a minute before each has the first few alone. */
-  readonly ofSourcesMax: number
-  readonly firstOfSource: number
+  /** What all strangers together may have in a minute before each has the first few alone. */
+  readonly ofStrangersMax: number
+  readonly firstOfStranger: number
 }
 
 const defaultQueueLimits: QueueLimits = Object.freeze({
@@ -42,8 +45,8 @@ const defaultQueueLimits: QueueLimits = Object.freeze({
   lastTries: 20,
   perSourceMax: 60,
   sourcesMax: 10_000,
-  ofSourcesMax: 600,
-  firstOfSource: 3,
+  ofStrangersMax: 600,
+  firstOfStranger: 3,
 })
 
 const minute = 60_000
@@ -61,25 +64,30 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
   const { sql, clock, log } = options
   const limits: QueueLimits = { ...defaultQueueLimits, ...options.limits }
   const waiting: ActivityRecord[] = []
-  const seen = new Map<string, number>()
+  const [principals, strangers] = [new Map<string, number>(), new Map<string, number>()]
   let windowEnds = 0
-  let ofSources = 0
+  let ofStrangers = 0
   let omitted = 0
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<boolean> | undefined
   let closed = false
 
-  function isTooMany(source: string, now: number): boolean {
+  function isTooMany(source: ActivitySource, now: number): boolean {
     if (now >= windowEnds) {
-      seen.clear()
-      ofSources = 0
+      principals.clear()
+      strangers.clear()
+      ofStrangers = 0
       windowEnds = now + minute
     }
-    const count = (seen.get(source) ?? 0) + 1
-    const most = ofSources < limits.ofSourcesMax ? limits.perSourceMax : limits.firstOfSource
+    const isKnown = 'principal' in source
+    const seen = isKnown ? principals : strangers
+    const name = isKnown ? source.principal : source.stranger
+    const count = (seen.get(name) ?? 0) + 1
+    const isMuch = !isKnown && ofStrangers >= limits.ofStrangersMax
+    const most = isMuch ? limits.firstOfStranger : limits.perSourceMax
     if (count > most || (count === 1 && seen.size >= limits.sourcesMax)) return true
-    seen.set(source, count)
-    ofSources++
+    seen.set(name, count)
+    if (!isKnown) ofStrangers++
     return false
   }
 

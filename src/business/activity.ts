@@ -47,14 +47,17 @@ export function businessActivity(
       return tx.record(toEvent(record))
     },
     noteRefused(request, answer) {
-      queue?.note({
-        initiator: trailOf(request),
-        action: `${namespace}.Business/${operationOf(request)}`,
-        target: targetOf(`/api/${request.version}/${request.path}`),
-        status: 'Failed',
-        httpStatus: answer.status,
-        ...codeOf(answer),
-      })
+      queue?.note(
+        {
+          initiator: trailOf(request),
+          action: `${namespace}.Business/${operationOf(request)}`,
+          target: targetOf(`/api/${request.version}/${request.path}`),
+          status: 'Failed',
+          httpStatus: answer.status,
+          ...codeOf(answer),
+        },
+        { principal: request.principal.id },
+      )
     },
   }
 }

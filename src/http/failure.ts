@@ -168,18 +168,21 @@ function noteRefused(exchange: Exchange, edge: Edge, error: unknown, status: num
   const own = exchange.endpoint.operation
   const operation = route?.leavesRecord === true ? route.operation : own && qualify(edge.words, own)
   if (principal === undefined || operation === undefined || status === tooManyRequests) return
-  edge.activity.note({
-    initiator: {
-      principal,
-      correlationId: exchange.correlationId,
-      from: requestFrom(exchange, edge),
+  edge.activity.note(
+    {
+      initiator: {
+        principal,
+        correlationId: exchange.correlationId,
+        from: requestFrom(exchange, edge),
+      },
+      action: operation,
+      target: route?.id ?? targetOf(exchange.path),
+      status: 'Failed',
+      httpStatus: status,
+      code: error instanceof ApiError ? error.code : 'InternalServerError',
     },
-    action: operation,
-    target: route?.id ?? targetOf(exchange.path),
-    status: 'Failed',
-    httpStatus: status,
-    code: error instanceof ApiError ? error.code : 'InternalServerError',
-  })
+    { principal: principal.id },
+  )
 }
 
 function isPrematureClose(error: unknown): boolean {

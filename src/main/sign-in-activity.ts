@@ -64,8 +64,7 @@ export function openSignInActivity(options: SignInActivityOptions): SignInActivi
         ...(error === undefined ? {} : { code: error }),
         facts: { grant, outcome },
       },
-      // A signed-in caller is bounded by its own quota; a stranger could fill the store.
-      isGood ? undefined : networkOf(addressGroupOf(origin.address)),
+      isGood ? undefined : { stranger: networkOf(addressGroupOf(origin.address)) },
     )
   }
 
