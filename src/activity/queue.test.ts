@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { writeExactIntegers } from '#kernel/exact-json.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
@@ -119,6 +120,37 @@ test('while the store does not answer, what waits is bounded; nothing that waite
   assert.deepEqual(await counts(store), { kept: 100, omitted: [400] })
   await queue.flush()
   assert.deepEqual(await counts(store), { kept: 100, omitted: [400] })
+})
+
+test('what comes while others are written is written next, whatever is left out meanwhile', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  await using store = await openStore()
+  const written = Promise.withResolvers<void>()
+  let writes = 0
+  const sql: Sql = {
+    dialect: store.dialect,
+    all: (text, ...values) => store.sql.all(text, ...values),
+    scan: (text, ...values) => store.sql.scan(text, ...values),
+    snapshot: (work) => store.sql.snapshot(work),
+    async transact(work) {
+      writes++
+      await written.promise
+      return store.sql.transact(work)
+    },
+  }
+  await using queue = open(sql, { delayMilliseconds: 100, perSourceMax: 1 })
+  queue.note(signIn('a'), { stranger: '192.0.2.1' })
+  t.mock.timers.tick(100)
+  assert.equal(writes, 1)
+  for (let at = 0; at < 3; at++) queue.note(signIn('a'), { stranger: '192.0.2.1' })
+  for (let at = 0; at < 2; at++) queue.note(signIn('b'))
+  written.resolve()
+  while ((await counts(store)).kept === 0) await setImmediate()
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
+  t.mock.timers.tick(100)
+  assert.equal(writes, 2)
+  await queue.flush()
+  assert.equal((await counts(store)).kept, 3)
 })
 
 test('the end writes all that waits', async () => {

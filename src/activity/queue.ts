@@ -69,6 +69,8 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
   let ofStrangers = 0
   let omitted = 0
   let timer: NodeJS.Timeout | undefined
+  /** `timer` is for records, and not for a count alone. */
+  let isSoon = false
   let writing: Promise<boolean> | undefined
   let closed = false
 
@@ -91,8 +93,11 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
     return false
   }
 
+  /** The earlier of two moments counts: the count of what was left out may wait for a minute, records may not. */
   function schedule(milliseconds: number): void {
-    if (closed || timer !== undefined) return
+    if (closed || (timer !== undefined && isSoon)) return
+    clearTimeout(timer)
+    isSoon = milliseconds < minute
     timer = setTimeout(() => {
       timer = undefined
       void write()
@@ -159,14 +164,10 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
       if (waiting.length >= limits.waitingMax || (source !== undefined && isTooMany(source, at))) {
         omitted++
         // The count is written once a minute at most, or with the next batch.
-        schedule(minute)
+        if (timer === undefined) schedule(minute)
         return
       }
       waiting.push({ ...record, at })
-      if (timer !== undefined && waiting.length === 1) {
-        clearTimeout(timer)
-        timer = undefined
-      }
       schedule(limits.delayMilliseconds)
     },
     flush: () => flush(1),
