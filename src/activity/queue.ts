@@ -22,7 +22,7 @@ export interface ActivityQueue extends AsyncDisposable {
 }
 
 /** Of strangers there can be any number, so all of them together have a bound, too. */
-export type ActivitySource = { readonly principal: string } | { readonly stranger: string }
+type ActivitySource = { readonly principal: string } | { readonly stranger: string }
 
 interface QueueLimits {
   /** The number of records that may wait to be written. */
