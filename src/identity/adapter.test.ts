@@ -23,6 +23,7 @@ async function open(): Promise<Setting> {
     sql: store.sql,
     clock: { now: () => now },
     seal: createSeal(Buffer.alloc(32, 3)),
+    limits: { statesPerPrincipalMax: 60 },
     alreadyConsumed: () => new Error('already consumed'),
     findClient: async (id) => ({ client_id: id }),
   })
@@ -103,4 +104,26 @@ test('what is over is not found, and swept while others are written', async () =
   for (let i = 0; i < 50; i += 1) await kept.upsert(`new${i}`, { jti: `new${i}` }, 60)
   const rows = await setting.store.sql.all('select count(*) as n from identity_oauth_states')
   assert.equal(rows[0]?.['n'], 50)
+})
+
+test('one person has so many rows; what was used up goes first, then what ends first', async () => {
+  await using setting = await open()
+  const tokens = setting.adapter('RefreshToken')
+  await setting.adapter('Grant').upsert('g', { jti: 'g', accountId: 'a' }, 900)
+  await tokens.upsert('other', { jti: 'other', accountId: 'b' }, 60)
+  for (let at = 0; at < 400; at++) {
+    await tokens.upsert(`t${at}`, { jti: `t${at}`, accountId: 'a' }, 60 + at)
+    if (at % 2 === 0) await tokens.consume(`t${at}`)
+  }
+  const rows = await setting.store.sql.all(
+    "select consumed_at from identity_oauth_states where account_id = 'a'",
+  )
+  // The last ones came after the last sweep.
+  assert.ok(rows.length >= 60 && rows.length < 60 + 50, `${rows.length}`)
+  const used = rows.filter((row) => row['consumed_at'] !== null)
+  assert.ok(used.length <= 25, `${used.length}`)
+  assert.ok(await tokens.find('t399'))
+  assert.ok(await tokens.find('other'))
+  assert.equal(await tokens.find('t1'), undefined)
+  assert.ok(await setting.adapter('Grant').find('g'))
 })

@@ -9,6 +9,7 @@ import type { Clock } from '#kernel/ports.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import type { LibraryTime } from './library-time.ts'
+import type { IdentityLimits } from './limits.ts'
 
 const sweepEvery = 50
 const sweepRows = 500
@@ -20,6 +21,7 @@ export interface AdapterOptions {
   readonly clock: Clock
   readonly time: LibraryTime
   readonly seal: IdentitySeal
+  readonly limits: Pick<IdentityLimits, 'statesPerPrincipalMax'>
   /** Makes the error that `consume` throws when another request consumed the row at the same moment. */
   readonly alreadyConsumed: () => Error
   /** Finds the metadata of a client. Clients are the one kind of state that is not stored here. */
@@ -28,7 +30,7 @@ export interface AdapterOptions {
 
 /** Makes one adapter per kind of state, as the library expects. */
 export function createAdapterFactory(options: AdapterOptions): (kind: string) => Adapter {
-  const { sql, clock, time, seal, alreadyConsumed, findClient } = options
+  const { sql, clock, time, seal, limits, alreadyConsumed, findClient } = options
   let writes = 0
 
   return (kind) => {
@@ -65,9 +67,10 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
       return read(row)
     }
 
-    async function sweep(tx: SqlTx): Promise<void> {
+    async function sweep(tx: SqlTx, accountId: string | null): Promise<void> {
       writes += 1
       if (writes % sweepEvery !== 0) return
+      if (accountId !== null) await sweepSurplus(tx, accountId, limits.statesPerPrincipalMax)
       await tx.run(
         `delete from identity_oauth_states where (kind, id) in (select kind, id
           from identity_oauth_states where expires_at <= ? order by expires_at limit ${sweepRows})`,
@@ -105,7 +108,7 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
             text('accountId'),
             expiresAt,
           )
-          await sweep(tx)
+          await sweep(tx, text('accountId'))
         })
       },
       find: (id) => (kind === 'Client' ? findClient(id) : findBy('id', id)),
@@ -139,4 +142,20 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
       },
     }
   }
+}
+
+/** Whoever is signed in makes any number of codes and refresh tokens. */
+async function sweepSurplus(tx: SqlTx, accountId: string, most: number): Promise<void> {
+  const [row] = await tx.all(
+    'select count(*) as count from identity_oauth_states where account_id = ?',
+    accountId,
+  )
+  if (Number(row?.['count']) <= most) return
+  await tx.run(
+    `delete from identity_oauth_states where (kind, id) in (select kind, id
+      from identity_oauth_states where account_id = ?
+      order by case when consumed_at is null then 0 else 1 end, expires_at desc
+      limit ${sweepRows} offset ${most})`,
+    accountId,
+  )
 }

@@ -36,6 +36,8 @@ export interface IdentityLimits {
   readonly federatedCredentialsMax: number
   /** The number of sessions of one person. The session that was unused longest is removed for a new one. */
   readonly sessionsPerPrincipalMax: number
+  /** Rows that the sign-ins, codes and refresh tokens of one person may have. Those that were used up go first. */
+  readonly statesPerPrincipalMax: number
   readonly redirectUrisMax: number
   readonly nameLengthMax: number
   /** The number of custom attributes of one principal, and of values of one attribute. */
@@ -77,6 +79,7 @@ export const defaultIdentityLimits: IdentityLimits = Object.freeze({
   secretsPerPrincipalMax: 10,
   federatedCredentialsMax: 20,
   sessionsPerPrincipalMax: 100,
+  statesPerPrincipalMax: 20_000,
   redirectUrisMax: 20,
   nameLengthMax: 256,
   attributesMax: 50,
