@@ -64,14 +64,17 @@ test('one source has so many records a minute; others have their own; the rest i
   for (let at = 0; at < 1000; at++) queue.note(signIn('a'), { stranger: '192.0.2.1' })
   for (let at = 0; at < 10; at++) queue.note(signIn('b'), { stranger: '192.0.2.2' })
   for (let at = 0; at < 70; at++) queue.note(signIn('c'), { principal: 'c' })
+  for (let at = 0; at < 70; at++) {
+    queue.note(signIn('c'), { principal: 'd', perMinuteMax: 65 })
+  }
   // Nothing of whoever may is left out.
   for (let at = 0; at < 100; at++) queue.note(signIn('c'))
   await queue.flush()
-  assert.deepEqual(await counts(store), { kept: 60 + 10 + 60 + 100, omitted: [950] })
+  assert.deepEqual(await counts(store), { kept: 60 + 10 + 60 + 65 + 100, omitted: [955] })
   now += 60_000
   for (let at = 0; at < 61; at++) queue.note(signIn('a'), { stranger: '192.0.2.1' })
   await queue.flush()
-  assert.deepEqual(await counts(store), { kept: 290, omitted: [950, 1] })
+  assert.deepEqual(await counts(store), { kept: 355, omitted: [955, 1] })
 })
 
 test('sources are bounded: those beyond are counted, and those known go on', async () => {

@@ -13,8 +13,8 @@ import { installationActor } from './recorded-sql.ts'
 
 export interface ActivityQueue extends AsyncDisposable {
   /**
-   * Queues a record. It never throws and nobody waits. `source` bounds what is caused by callers who may not do what they
-   * ask for: at most so many records a minute are kept for each.
+   * Queues a record. It never throws and nobody waits. `source` bounds what is caused without any right: at most so many
+   * records a minute are kept for each.
    */
   note(record: Omit<ActivityRecord, 'at'>, source?: ActivitySource): void
   /** Resolves when every record queued before is written or has failed. */
@@ -22,7 +22,9 @@ export interface ActivityQueue extends AsyncDisposable {
 }
 
 /** Of strangers there can be any number, so all of them together have a bound, too. */
-type ActivitySource = { readonly principal: string } | { readonly stranger: string }
+type ActivitySource =
+  | { readonly principal: string; readonly perMinuteMax?: number }
+  | { readonly stranger: string }
 
 interface QueueLimits {
   /** The number of records that may wait to be written. */
@@ -85,8 +87,9 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
     const seen = isKnown ? principals : strangers
     const name = isKnown ? source.principal : source.stranger
     const count = (seen.get(name) ?? 0) + 1
+    const own = isKnown ? (source.perMinuteMax ?? limits.perSourceMax) : limits.perSourceMax
     const isMuch = !isKnown && ofStrangers >= limits.ofStrangersMax
-    const most = isMuch ? limits.firstOfStranger : limits.perSourceMax
+    const most = isMuch ? limits.firstOfStranger : own
     if (count > most || (count === 1 && seen.size >= limits.sourcesMax)) return true
     seen.set(name, count)
     if (!isKnown) ofStrangers++

@@ -25,6 +25,8 @@ interface SignInActivityOptions {
 }
 
 const target = targetOf('/directory/signIns')
+/** As many as an application with a thousand processes needs. It may ask from any number of addresses. */
+const signInsPerMinuteMax = 600
 const uuid = /^[0-9a-f-]{36}$/i
 
 export function openSignInActivity(options: SignInActivityOptions): SignInActivity {
@@ -64,7 +66,9 @@ export function openSignInActivity(options: SignInActivityOptions): SignInActivi
         ...(error === undefined ? {} : { code: error }),
         facts: { grant, outcome },
       },
-      isGood ? undefined : { stranger: networkOf(addressGroupOf(origin.address)) },
+      isGood
+        ? { principal: `sign-ins of ${caller.id}`, perMinuteMax: signInsPerMinuteMax }
+        : { stranger: networkOf(addressGroupOf(origin.address)) },
     )
   }
 
