@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket, Server as TcpServer } from 'node:net'
+import { totalmem } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { connected } from '#plane/next-turn.ts'
@@ -31,6 +32,19 @@ export interface Connections {
 const graceShare = 0.2
 const graceMillisecondsMax = 1_000
 const lingerMilliseconds = 1_000
+
+/** What a connection of https takes of the memory of the process, with a request under way. */
+const secureBytes = 100 * 1024
+/** All of them may take this part of the memory. */
+const secureShare = 1 / 4
+
+/** The number of connections of all clients together where this server has a certificate. */
+export function secureConnectionsMax(
+  connectionsMax: number,
+  memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
+): number {
+  return Math.min(connectionsMax, Math.floor((memoryBytes * secureShare) / secureBytes))
+}
 
 export function trackConnections(
   server: Server,

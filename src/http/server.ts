@@ -10,7 +10,7 @@ import type { Limits } from '#kernel/limits.ts'
 import { createRoom } from '#kernel/room.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
 import { createArrivalTurns } from './arrival-turn.ts'
-import { trackConnections } from './connections.ts'
+import { secureConnectionsMax, trackConnections } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
 import {
   createExchange,
@@ -89,7 +89,12 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   const secure =
     deps.certificates === undefined ? undefined : createSecureListener(server, deps.certificates)
   const ports: Listening[] = []
-  const connections = trackConnections(server, deps.limits, deps.isProxy, secure)
+  const { connectionsMax } = deps.limits
+  const sizes =
+    secure === undefined
+      ? deps.limits
+      : { ...deps.limits, connectionsMax: secureConnectionsMax(connectionsMax) }
+  const connections = trackConnections(server, sizes, deps.isProxy, secure)
 
   function enter(
     request: IncomingMessage,
