@@ -291,6 +291,25 @@ describe('what git connects to', () => {
     assert.equal(text, 'two')
   })
 
+  test('a name and password go to no server that theirs redirects to', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    await using inner = await localServer((request, response) => serveFiles(request, response))
+    await using outer = await localServer((request, response) => {
+      const [, to, rest = ''] = /^\/(elsewhere|here)(.*)$/.exec(request.url ?? '') ?? []
+      if (to === undefined) return serveFiles(request, response, 'authorization' in request.headers)
+      const host = to === 'here' ? request.headers.host : `inner.test:${inner.port}`
+      response.writeHead(301, { location: `http://${host}${rest}` }).end()
+    })
+    const names = { 'outer.test': [['127.0.0.1']], 'inner.test': [['127.0.0.1']] }
+    const way = watchedWay({ allow: ['*.test'] }, names)
+    const given: GitOptions = { ...options, schemes: ['http'], outbound: way.outbound }
+    const at = (path: string) => `http://ada:pass@Outer.test:${outer.port}/${path}/bare.git`
+    assert.equal((await filesOf({}, given, at('here'))).text, 'two')
+    await refused(filesOf({}, given, at('elsewhere')), 'later', /no git repository can be fetched/)
+    assert.deepEqual(inner.requests, [])
+    assert.match(way.told.join('\n'), /"host":"inner\.test".*for no other server/)
+  })
+
   test('the proxy serves nobody without the secret, and nothing but what it is for', async () => {
     await using server = await localServer((_, response) => response.end(secret))
     await using proxy = await openForwardProxy(openWay, {

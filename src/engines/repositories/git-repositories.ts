@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRoom } from '#kernel/room.ts'
+import { canonicalHost } from '#outbound/address.ts'
 import { type ForwardedRequest, openForwardProxy } from '#outbound/forward-proxy.ts'
 import { destinationOf, NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { GitFailed, type GitProgram, type Run, runGit, sizeOf, streamGit } from './git-program.ts'
@@ -92,7 +93,8 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       const folder = await mkdtemp(join(parent, 'armature-repository-'))
       await using undo = new AsyncDisposableStack()
       undo.defer(() => rm(folder, { recursive: true, force: true }))
-      await using way = await connectionTo(outbound, url, bytesMax)
+      const out = authorization === undefined ? outbound : onlyTo(outbound, url)
+      await using way = await connectionTo(out, url, bytesMax)
       const run: Run = {
         folder,
         arguments: [],
@@ -147,6 +149,23 @@ function isForFiles({ method, url, begins }: ForwardedRequest): boolean {
   return method === 'POST'
     ? begins !== '' && !/^[0-9a-f]{4}command=ls-refs/.test(begins)
     : url.includes('/objects/')
+}
+
+/** Git repeats a name and password wherever a server redirects it to, so they have no way to another server. */
+function onlyTo(outbound: Outbound, url: string): Outbound {
+  const server = destinationOf(new URL(url))
+  return {
+    ...outbound,
+    async route(destination) {
+      const isIt =
+        destination.scheme === server.scheme &&
+        destination.port === server.port &&
+        canonicalHost(destination.host) === canonicalHost(server.host)
+      if (isIt) return await outbound.route(destination)
+      const reason = `${server.host} redirects there, and its name and password are for no other server`
+      throw outbound.failed(destination, new Error(reason))
+    },
+  }
 }
 
 /** Throws `RepositoryError` for an address that is ruled out already by what it says. */
