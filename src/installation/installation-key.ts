@@ -7,7 +7,7 @@ import { refuse } from '#kernel/error.ts'
 import { SealingKey } from '#sealing/sealing-key.ts'
 import type { Sql } from '#stores/store.ts'
 import type { ServerHome } from './home.ts'
-import { type KeySources, outsideKey } from './outside-key.ts'
+import { type KeySources, type MaybePromise, outsideKey } from './outside-key.ts'
 import { hasRecord } from './record.ts'
 
 export interface GivenKeys extends KeySources {
@@ -20,7 +20,7 @@ export async function installationKey(
   home: ServerHome,
   sql: Sql,
 ): Promise<SealingKey> {
-  const known = outsideKey(given) ?? home.key()
+  const known = (await outsideKey(given)) ?? home.key()
   if (known !== undefined) return new SealingKey(known)
   if (await hasRecord(sql)) {
     throw new Error(
@@ -31,28 +31,31 @@ export async function installationKey(
 }
 
 /** The next key of a rotation, if one is given already. */
-export function nextKey(given: GivenKeys, home: ServerHome): SealingKey | undefined {
-  const key = outsideKey(given.nextKey, 'ARMATURE_KEY_NEXT') ?? home.nextKey()
-  return key === undefined ? undefined : new SealingKey(key)
+export function nextKey(given: GivenKeys, home: ServerHome): MaybePromise<SealingKey | undefined> {
+  const keyOf = (key: Uint8Array | undefined) =>
+    key === undefined ? undefined : new SealingKey(key)
+  const outside = outsideKey(given.nextKey, 'ARMATURE_KEY_NEXT')
+  return outside instanceof Promise ? outside.then(keyOf) : keyOf(outside ?? home.nextKey())
 }
 
 /**
  * Like `nextKey`, but creates the key in the home when the current key is there too. Its refusals are for the
  * operator.
  */
-export function requireNextKey(
+export async function requireNextKey(
   given: GivenKeys,
   home: ServerHome,
   current: SealingKey,
-): SealingKey {
-  const key = nextKey(given, home)
+): Promise<SealingKey> {
+  const key = await nextKey(given, home)
   if (key !== undefined && key.id !== current.id) return key
   if (key !== undefined) {
     throw refuse.KeyNotRotated({
       reason: 'the next key that is given is the one there is. Give a new one.',
     })
   }
-  if (outsideKey(given) === undefined) return new SealingKey(home.createNextKey())
+  const { key: text, keyFile, keyCommand } = given
+  if ((text ?? keyFile ?? keyCommand) === undefined) return new SealingKey(home.createNextKey())
   throw refuse.KeyNotRotated({
     reason:
       "this installation's key is given from outside: give the next one by ARMATURE_KEY_NEXT, ARMATURE_KEY_NEXT_FILE or ARMATURE_KEY_NEXT_COMMAND to every replica",

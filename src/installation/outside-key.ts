@@ -3,7 +3,7 @@
  * service, for example). It stores nothing and never prints the key.
  */
 
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { decodeKey } from './home.ts'
 
@@ -14,7 +14,10 @@ export interface KeySources {
 }
 
 const commandMilliseconds = 30_000
-const outputBytesMax = 4096
+const outputCharactersMax = 4096
+
+/** A command is waited for; whatever else the process does goes on meanwhile. */
+export type MaybePromise<T> = T | Promise<T>
 
 /**
  * Undefined when no source is named. Throws when a source is named and gives no key: the key in the home would be a
@@ -23,7 +26,7 @@ const outputBytesMax = 4096
 export function outsideKey(
   { key, keyFile, keyCommand }: KeySources,
   setting = 'ARMATURE_KEY',
-): Uint8Array | undefined {
+): MaybePromise<Uint8Array | undefined> {
   const named = {
     [setting]: key,
     [`${setting}_FILE`]: keyFile,
@@ -35,28 +38,37 @@ export function outsideKey(
   const [name] = given
   if (name === undefined) return undefined
   if (given.length > 1) throw new Error(`Set one of ${given.join(' and ')}, not several.`)
-  const text =
-    keyFile !== undefined
-      ? readFileSync(keyFile, 'utf8')
-      : keyCommand !== undefined
-        ? outputOf(keyCommand, name)
-        : (key ?? '')
-  const found = decodeKey(text)
-  if (found === undefined) throw new Error(`${name} must give 32 bytes in base64`)
-  return found
+  const keyIn = (text: string): Uint8Array => {
+    const found = decodeKey(text)
+    if (found === undefined) throw new Error(`${name} must give 32 bytes in base64`)
+    return found
+  }
+  if (keyCommand !== undefined) return outputOf(keyCommand, name).then(keyIn)
+  return keyIn(keyFile === undefined ? (key ?? '') : readFileSync(keyFile, 'utf8'))
 }
 
 /** Runs in a shell, as the operator would type it. Its error output goes to the server's; the command itself, into no message. */
-function outputOf(command: string, setting: string): string {
-  const { error, status, signal, stdout } = spawnSync('/bin/sh', ['-c', command], {
-    encoding: 'utf8',
-    timeout: commandMilliseconds,
-    maxBuffer: outputBytesMax,
-    stdio: ['ignore', 'pipe', 'inherit'],
+function outputOf(command: string, setting: string): Promise<string> {
+  const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return new Promise((resolve, reject) => {
+    let output = ''
+    const fail = (reason: string): void => {
+      clearTimeout(timer)
+      reject(new Error(`The command of ${setting} failed: ${reason}`))
+      // What it began may live on and hold the output.
+      child.kill()
+      child.stdout.destroy()
+    }
+    const timer = setTimeout(fail, commandMilliseconds, 'it takes too long')
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      output += piece
+      if (output.length > outputCharactersMax) fail('it prints too much')
+    })
+    child.once('error', (error) => fail(error.message))
+    child.once('close', (status, signal) => {
+      if (status !== 0) return fail(`it ended with ${signal ?? status}`)
+      clearTimeout(timer)
+      resolve(output)
+    })
   })
-  if (error !== undefined) throw new Error(`The command of ${setting} failed: ${error.message}`)
-  if (status !== 0) {
-    throw new Error(`The command of ${setting} failed: it ended with ${signal ?? status}`)
-  }
-  return stdout
 }

@@ -7,6 +7,7 @@ import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Keyring } from '#sealing/keyring.ts'
 import type { SealingKey } from '#sealing/sealing-key.ts'
 import { type Store, StoreUnavailable } from '#stores/store.ts'
+import type { MaybePromise } from './outside-key.ts'
 import { insertMember, type RotationRow, readKeyState } from './rotation-record.ts'
 
 /** How often a missing key is looked for. */
@@ -41,7 +42,7 @@ export interface RotationOptions {
   /** The keys this process was started with. */
   readonly keys: readonly SealingKey[]
   /** The next key, if it is given now. Asked when a rotation begins or is noticed. */
-  readonly nextKey: () => SealingKey | undefined
+  readonly nextKey: () => MaybePromise<SealingKey | undefined>
   /** Called when the rotation to that key has ended: the next start must find the key. */
   readonly onRotated: (to: SealingKey) => void
   /** Describes this process for the operator. */
@@ -80,6 +81,8 @@ export function followRotation(options: RotationOptions): RotationFollower {
   let lasting = options.keys[0]?.proof
   let replaced: SealingKey | undefined
   let asked: number | undefined
+  /** Until a command has ended. */
+  let asking: Promise<void> | undefined
   let known: { at: number; clock: number } | undefined
   let refreshing: Promise<void> | undefined
   /** The rotation this process takes part in: the proof of its new key, and whether the key was there. */
@@ -87,26 +90,39 @@ export function followRotation(options: RotationOptions): RotationFollower {
   let seen: { row: RotationRow; at: number } | undefined
 
   function find(proof: string): SealingKey | undefined {
-    const mayAsk = asked === undefined || ticks() - asked >= askMilliseconds
-    if (!held.has(proof) && mayAsk) {
-      asked = ticks()
-      const next = nextKey()
-      if (next !== undefined) held.set(next.proof, next)
-    }
+    if (!held.has(proof)) ask()
     return held.get(proof)
   }
 
-  function nextKey(): SealingKey | undefined {
+  /** Asks for the next key, unless that was done a moment ago. */
+  function ask(): void {
+    const wasAsked = asked !== undefined && ticks() - asked < askMilliseconds
+    if (asking !== undefined || wasAsked) return
+    asked = ticks()
     try {
-      return options.nextKey()
+      const next = options.nextKey()
+      if (next instanceof Promise) {
+        asking = next.then(holdNext, unreadable).finally(() => {
+          asked = ticks()
+          asking = undefined
+        })
+      } else holdNext(next)
     } catch (error) {
-      log.error({ err: error }, 'the next key of the installation cannot be read')
-      return undefined
+      unreadable(error)
     }
   }
 
-  function need(proof: string): SealingKey {
-    const key = find(proof)
+  function holdNext(key: SealingKey | undefined): void {
+    if (key !== undefined) held.set(key.proof, key)
+  }
+
+  function unreadable(error: unknown): void {
+    log.error({ err: error }, 'the next key of the installation cannot be read')
+  }
+
+  async function need(proof: string): Promise<SealingKey> {
+    if (find(proof) === undefined) await asking
+    const key = held.get(proof)
     if (key !== undefined) return key
     throw new StoreUnavailable(
       `this store belongs to an installation with another key: it needs ${proof.slice(0, 12)}, and this process has ${[...held.values()].map(({ id }) => id).join(', ')}. Give this process that key (ARMATURE_KEY, ARMATURE_KEY_FILE, ARMATURE_KEY_COMMAND, or installation.key of the first home); while a rotation is under way it needs the old key and the new one (ARMATURE_KEY_NEXT and the like, or installation.key.next).`,
@@ -118,17 +134,17 @@ export function followRotation(options: RotationOptions): RotationFollower {
     const at = { at: ticks(), clock: clock.now() }
     const { proof, rotation } = await readKeyState(store.sql)
     if (proof === undefined) return
-    if (rotation === undefined) settle(proof)
+    if (rotation === undefined) await settle(proof)
     else await follow(rotation)
     known = at
   }
 
   /** Called when no rotation is running. */
-  function settle(proof: string): void {
+  async function settle(proof: string): Promise<void> {
     seen = undefined
     joined = undefined
+    const key = await need(proof)
     const old = keyring.current.proof === proof ? replaced : keyring.current
-    const key = need(proof)
     // Text in memory may be sealed with the old key and may still be written.
     keyring.hold(key, old === undefined ? {} : { replaces: [old] })
     replaced = old
@@ -141,8 +157,9 @@ export function followRotation(options: RotationOptions): RotationFollower {
   async function follow(rotation: RotationRow): Promise<void> {
     const isSilent = seen?.row.beat === rotation.beat && seen.row.owner === rotation.owner
     seen = { row: rotation, at: isSilent && seen !== undefined ? seen.at : ticks() }
-    const from = need(rotation.from)
+    const from = await need(rotation.from)
     if (rotation.phase === 'gathering') {
+      // A command that takes long is not waited for: writes go on, and the rotation is refused meanwhile.
       const to = find(rotation.to)
       keyring.hold(from, { opens: to === undefined ? [] : [to] })
       const joining = `${rotation.to} ${to !== undefined}`
@@ -156,7 +173,7 @@ export function followRotation(options: RotationOptions): RotationFollower {
       }
       return
     }
-    const to = need(rotation.to)
+    const to = await need(rotation.to)
     replaced = from
     keyring.hold(to, { opens: [from], replaces: [from] })
   }

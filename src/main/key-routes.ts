@@ -35,7 +35,7 @@ export function keyRoutes(options: {
         if (running !== undefined) {
           throw refuse.KeyNotRotated({ reason: 'a rotation is under way already' })
         }
-        const to = requireNextKey(config, home, keyring.current)
+        const to = await requireNextKey(config, home, keyring.current)
         if (!(await rotation.begin(sql, to))) {
           throw refuse.KeyNotRotated({ reason: 'a rotation is under way already' })
         }

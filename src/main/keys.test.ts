@@ -202,7 +202,10 @@ async function rotated({ rotation }: Keys): Promise<void> {
 async function begin(keys: Keys, store: Store, folder: string): Promise<void> {
   const home = openServerHome(folder)
   assert.ok(
-    await keys.rotation.begin(store.sql, requireNextKey(fromHome, home, keys.keyring.current)),
+    await keys.rotation.begin(
+      store.sql,
+      await requireNextKey(fromHome, home, keys.keyring.current),
+    ),
   )
 }
 
