@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -19,5 +27,14 @@ test('the old file stays whole until the new one is, which is as private as aske
   replaceFile(path, new TextEncoder().encode('newer'), { mode: 0o644, isDurable: true })
   assert.equal(readFileSync(path, 'utf8'), 'newer')
   assert.equal(statSync(path).mode & 0o777, 0o644)
+  assert.deepEqual(readdirSync(folder), ['note.json'])
+})
+
+test('nothing is left of a file that cannot be written', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-files-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'note.json')
+  mkdirSync(path)
+  assert.throws(() => replaceFile(path, 'new'), /EISDIR|ENOTEMPTY|EEXIST/)
   assert.deepEqual(readdirSync(folder), ['note.json'])
 })

@@ -25,12 +25,17 @@ export function replaceFile(
   rmSync(beside, { force: true })
   const file = openSync(beside, 'wx', mode)
   try {
-    writeFileSync(file, content)
-    if (isDurable) fsyncSync(file)
+    try {
+      writeFileSync(file, content)
+      if (isDurable) fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(beside, path)
   } finally {
-    closeSync(file)
+    // Half a file would keep a full disk full.
+    rmSync(beside, { force: true })
   }
-  renameSync(beside, path)
   if (isDurable) flushFolder(dirname(path))
 }
 

@@ -74,6 +74,16 @@ describe('shapeFailure', () => {
     assert.doesNotMatch(JSON.stringify(failure.body), /ECONN|5432/)
   })
 
+  test('a full disk is 503, whatever was written', () => {
+    const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+      code: 'ENOSPC',
+      path: '/var/lib/armature/snapshots/x.state',
+    })
+    const failure = shapeFailure(error, 'resource-manager', 'c')
+    assert.deepEqual([failure.status, failure.isFault], [503, false])
+    assert.doesNotMatch(JSON.stringify(failure.body), /snapshots/)
+  })
+
   test('a race that was lost on every try is 503 and may be repeated', () => {
     const error = new StoreConflict("Another transaction wrote '/subscriptions/secret'.")
     const failure = shapeFailure(error, 'resource-manager', 'c')

@@ -58,6 +58,10 @@ function asRefusal(error: unknown): ApiError | undefined {
       { headers: { 'Retry-After': lostRaceRetrySeconds } },
     )
   }
+  // Whatever was to be written beside the store: a saved state, a key.
+  if ('code' in error && error.code === 'ENOSPC') {
+    return refuse.ServiceUnavailable({ reason: 'its disk is full' })
+  }
   return undefined
 }
 
@@ -179,7 +183,7 @@ function noteRefused(exchange: Exchange, edge: Edge, error: unknown, status: num
       target: route?.id ?? targetOf(exchange.path),
       status: 'Failed',
       httpStatus: status,
-      code: error instanceof ApiError ? error.code : 'InternalServerError',
+      code: asRefusal(error)?.code ?? 'InternalServerError',
     },
     { principal: principal.id },
   )
