@@ -10,7 +10,8 @@ export interface WriteGuard {
   ready(): Promise<void> | undefined
   /** Whether written values must be searched for sealed text. */
   readonly reseals: boolean
-  reseal(text: string): string
+  /** Yields where the work may pause. */
+  resealing(text: string): Generator<void, string>
 }
 
 export function guardStore(store: Store, guard: WriteGuard): Store {
@@ -60,6 +61,16 @@ export function guardStore(store: Store, guard: WriteGuard): Store {
 }
 
 function guardTx(tx: Tx, guard: WriteGuard): Tx {
+  const resealed = <R extends { readonly document: string }, T>(
+    row: R,
+    write: (row: R) => Promise<T>,
+  ): Promise<T> => {
+    const steps = guard.resealing(row.document)
+    const first = steps.next()
+    // In the order of the calls, but for what takes long.
+    if (first.done === true) return write({ ...row, document: first.value })
+    return rest(steps, tx).then((document) => write({ ...row, document }))
+  }
   return {
     get: (key) => tx.get(key),
     list: (query) => tx.list(query),
@@ -69,13 +80,13 @@ function guardTx(tx: Tx, guard: WriteGuard): Tx {
     operation: (id) => tx.operation(id),
     runningOperation: (key) => tx.runningOperation(key),
     lock: (key, mode) => tx.lock(key, mode),
-    insert: (row) => tx.insert({ ...row, document: guard.reseal(row.document) }),
-    update: (row, etag) => tx.update({ ...row, document: guard.reseal(row.document) }, etag),
+    insert: (row) => resealed(row, (one) => tx.insert(one)),
+    update: (row, etag) => resealed(row, (one) => tx.update(one, etag)),
     remove: (key, etag) => tx.remove(key, etag),
-    putOperation: (row) => tx.putOperation({ ...row, document: guard.reseal(row.document) }),
+    putOperation: (row) => resealed(row, (one) => tx.putOperation(one)),
     schedule: (key, dueAt) => tx.schedule(key, dueAt),
     unschedule: (key) => tx.unschedule(key),
-    record: (event) => tx.record({ ...event, detail: guard.reseal(event.detail) }),
+    record: (event) => tx.record({ ...event, detail: atOnce(guard.resealing(event.detail)) }),
     follow: (feed, key) => tx.follow(feed, key),
     position: (feed) => tx.position(feed),
     alone: (name) => tx.alone(name),
@@ -84,15 +95,31 @@ function guardTx(tx: Tx, guard: WriteGuard): Tx {
   }
 }
 
+async function rest(steps: Generator<void, string>, tx: Pick<Tx, 'pause'>): Promise<string> {
+  for (;;) {
+    await tx.pause()
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** For texts with a bound of their own. */
+function atOnce(steps: Generator<void, string>): string {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
 function guardSqlTx(tx: SqlTx, guard: WriteGuard): SqlTx {
   const reseal = (value: SqlValue): SqlValue =>
-    typeof value === 'string' ? guard.reseal(value) : value
+    typeof value === 'string' ? atOnce(guard.resealing(value)) : value
   return {
     all: (text, ...values) => tx.all(text, ...values.map(reseal)),
     run: (text, ...values) => tx.run(text, ...values.map(reseal)),
     send: (text, ...values) => tx.send(text, ...values.map(reseal)),
     prefetch: (text, ...values) => tx.prefetch(text, ...values.map(reseal)),
     follow: (feed, key) => tx.follow(feed, key),
-    record: (event) => tx.record({ ...event, detail: guard.reseal(event.detail) }),
+    record: (event) => tx.record({ ...event, detail: atOnce(guard.resealing(event.detail)) }),
   }
 }

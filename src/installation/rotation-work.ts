@@ -14,7 +14,7 @@ import {
   updateRotation,
 } from './rotation-record.ts'
 import { type TextPlace, textPlaces } from './text-places.ts'
-import { walkStep } from './walk.ts'
+import { inTurns, walkStep } from './walk.ts'
 
 /** The transactions of others that are running in this database, by the names PostgreSQL gives them. */
 const othersUnderWay = `select l.virtualtransaction as name from pg_locks l
@@ -101,7 +101,7 @@ export function rotationWork(
       {
         store,
         places,
-        change: (text) => keyring.reseal(text),
+        change: (text) => inTurns(keyring.resealing(text)),
         keep: async (tx, { rows, changed, next }) => {
           progress = {
             walks: row.progress.walks,

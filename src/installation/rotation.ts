@@ -89,7 +89,7 @@ export function openRotation(options: RotationOptions): Rotation {
       get reseals() {
         return keyring.reseals
       },
-      reseal: (text) => keyring.reseal(text),
+      resealing: (text) => keyring.resealing(text),
     },
     refresh,
     start: () => plan(0),

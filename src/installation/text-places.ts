@@ -34,15 +34,43 @@ function placeOf({ name, columns, key }: CatalogTable): TextPlace {
   return { table: name, key, texts }
 }
 
-/** The next rows of a place in the order of its key. */
-export function placeRowsAfter(
+const rowsAtOnce = 100
+/** Whatever a caller may store: a row of more is read alone. */
+const bytesAtOnce = 4 * 1024 * 1024
+
+/** The next rows of a place in the order of its key, and the key that further ones come after; undefined: there are none. */
+export async function placeRowsAfter(
+  sql: Pick<Sql, 'all'>,
+  place: TextPlace,
+  after: readonly SqlValue[] | undefined,
+): Promise<{ readonly rows: readonly SqlRow[]; readonly end: readonly SqlValue[] | undefined }> {
+  const { table: name, key, texts } = place
+  const sizes = await sizesAfter(sql, place, after)
+  let limit = 0
+  for (let bytes = 0; limit < sizes.length; limit++) {
+    bytes += Number(sizes[limit]?.['bytes'])
+    if (bytes > bytesAtOnce && limit > 0) break
+  }
+  const columns = [...new Set([...key, ...texts])]
+  const rows = limit === 0 ? [] : await rowsAfter(sql, { name, key, columns }, after, limit)
+  const last = rows.at(-1) ?? sizes[limit - 1]
+  const isMore = limit < sizes.length || sizes.length === rowsAtOnce
+  return { rows, end: isMore && last !== undefined ? keyOf(place, last) : undefined }
+}
+
+/** How many bytes the texts of the next rows have. */
+function sizesAfter(
   sql: Pick<Sql, 'all'>,
   { table, key, texts }: TextPlace,
   after: readonly SqlValue[] | undefined,
-  limit: number,
 ): Promise<readonly SqlRow[]> {
-  const columns = [...new Set([...key, ...texts])]
-  return rowsAfter(sql, { name: table, key, columns }, after, limit)
+  const order = key.map(quoted).join(', ')
+  const bytes = texts.map((name) => `coalesce(octet_length(${quoted(name)}), 0)`).join(' + ')
+  const where = after === undefined ? '' : `where (${order}) > (${key.map(() => '?').join(', ')})`
+  return sql.all(
+    `select ${order}, ${bytes} as bytes from ${quoted(table)} ${where} order by ${order} limit ${rowsAtOnce}`,
+    ...(after ?? []),
+  )
 }
 
 export function keyOf(place: TextPlace, row: SqlRow): readonly SqlValue[] {

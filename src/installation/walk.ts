@@ -3,6 +3,7 @@
  * a walk goes on after a crash. Touches no tag and no time: for clients nothing has changed.
  */
 
+import { nextTurn } from '#stores/next-turn.ts'
 import type { SqlRow, SqlTx, SqlValue, Store } from '#stores/store.ts'
 import { keyOf, placeRowsAfter, replaceText, type TextPlace } from './text-places.ts'
 
@@ -19,9 +20,19 @@ interface Step {
   readonly next: Position | undefined
 }
 
-type Change = (text: string, place: TextPlace, column: string, row: SqlRow) => string
+type Change = (
+  text: string,
+  place: TextPlace,
+  column: string,
+  row: SqlRow,
+) => string | Promise<string>
 
-const rowsAtOnce = 100
+interface Changed {
+  readonly row: SqlRow
+  readonly column: string
+  readonly text: string
+  readonly changed: string
+}
 
 interface WalkOptions {
   readonly store: Store
@@ -41,29 +52,26 @@ export async function walkStep(options: WalkOptions, from: Position | undefined)
     return end
   }
   const after = from?.table === place.table ? from.after : undefined
-  const rows = await placeRowsAfter(store.sql, place, after, rowsAtOnce)
-  const last = rows.at(-1)
+  const { rows, end } = await placeRowsAfter(store.sql, place, after)
   const following = places[at + 1]
   const next: Position | undefined =
-    last !== undefined && rows.length === rowsAtOnce
-      ? { table: place.table, after: keyOf(place, last) }
+    end !== undefined
+      ? { table: place.table, after: end }
       : following === undefined
         ? undefined
         : { table: following.table, after: undefined }
-  const changes = rows.flatMap((row) =>
-    place.texts.flatMap((column) => {
+  const changes: Changed[] = []
+  for (const row of rows) {
+    for (const column of place.texts) {
       const text = row[column]
-      if (typeof text !== 'string') return []
-      const changed = change(text, place, column, row)
-      return changed === text ? [] : [{ row, column, text, changed }]
-    }),
-  )
+      if (typeof text !== 'string') continue
+      const changed = await change(text, place, column, row)
+      if (changed !== text) changes.push({ row, column, text, changed })
+    }
+  }
   // The store keeps rows of resources in memory, so these go through its own port.
   const isResources = place.table === 'resources'
-  if (isResources) {
-    const keys = [...new Set(changes.map(({ row }) => String(row['key'])))]
-    for (const key of keys) await changeResource(options, place, key)
-  }
+  if (isResources) for (const one of changes) await changeResource(store, one)
   const step: Step = { rows: rows.length, changed: changes.length, next }
   await store.sql.transact(async (tx) => {
     if (!isResources) {
@@ -76,15 +84,24 @@ export async function walkStep(options: WalkOptions, from: Position | undefined)
   return step
 }
 
+/** What somebody has written since is sealed with the new key already: every writer knows of it before a walk. */
 async function changeResource(
-  { store, change }: WalkOptions,
-  place: TextPlace,
-  key: string,
+  store: Store,
+  { row, column, text, changed }: Changed,
 ): Promise<void> {
+  if (column !== 'document') return
   await store.transact(async (tx) => {
-    const row = await tx.lock(key, 'change')
-    if (row === undefined) return
-    const document = change(row.document, place, 'document', { key: row.key, type: row.type })
-    if (document !== row.document) await tx.update({ ...row, document }, row.etag)
+    const now = await tx.lock(String(row['key']), 'change')
+    if (now?.document !== text) return
+    await tx.update({ ...now, document: changed }, now.etag)
   })
+}
+
+/** Lets others have their turn wherever the work may pause. */
+export async function inTurns(steps: Generator<void, string>): Promise<string> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await nextTurn()
+  }
 }

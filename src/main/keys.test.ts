@@ -14,6 +14,8 @@ import { identityMigrations } from '#identity/migrations.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { type SealPurpose, sealPurposes } from '#kernel/seal-purposes.ts'
 import { providerMigrations } from '#providers/index.ts'
+import { Keyring } from '#sealing/keyring.ts'
+import { SealingKey } from '#sealing/sealing-key.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import { type Store, StoreUnavailable } from '#stores/store.ts'
@@ -526,7 +528,7 @@ function crashAfter(store: Store, allowed: number) {
       return undefined
     },
     reseals: false,
-    reseal: (text) => text,
+    resealing: (text) => new Keyring(new SealingKey(Buffer.alloc(32))).resealing(text),
   })
   return {
     store: guarded,

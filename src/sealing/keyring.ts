@@ -5,7 +5,7 @@
 
 import { createHmac } from 'node:crypto'
 import type { Seal } from '#kernel/ports.ts'
-import type { SealPurpose, SigningPurpose } from '#kernel/seal-purposes.ts'
+import { type SealPurpose, type SigningPurpose, sealPurposes } from '#kernel/seal-purposes.ts'
 import { openText, parseSealed, replaceSealed, resealText, sealText } from './sealed-text.ts'
 import type { SealingKey } from './sealing-key.ts'
 
@@ -69,10 +69,12 @@ export class Keyring {
     return this.#replaced.length > 0
   }
 
-  /** The text with everything in it that a replaced key sealed, sealed with the current one. */
-  reseal(text: string): string {
+  /** The text with everything in it that a replaced key sealed, sealed with the current one. Yields where it may pause. */
+  *resealing(text: string): Generator<void, string> {
     if (!this.#replaced.some(({ id }) => text.includes(`~${id}.`))) return text
-    return replaceSealed(text, (sealed) => {
+    return yield* replaceSealed(text, (sealed) => {
+      // What only clients hold ends with its key, also where somebody has it stored.
+      if (sealPurposes[sealed.purpose] === 'given-out') return undefined
       const from = this.#replaced.find(({ id }) => id === sealed.keyId)
       return from === undefined ? undefined : resealText(from, this.#current, sealed)
     })

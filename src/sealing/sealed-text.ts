@@ -21,7 +21,8 @@ interface SealedText {
   readonly body: string
 }
 
-const form = /~([0-9a-f]{12})\.([a-z-]{1,30})\.([A-Za-z0-9_-]{40,})/g
+/** The body of a sealed empty text has 82 characters. */
+const form = /~([0-9a-f]{12})\.([a-z-]{1,30})\.([A-Za-z0-9_-]{82,})/g
 const whole = new RegExp(`^${form.source}$`)
 
 export function parseSealed(text: string): SealedText | undefined {
@@ -30,15 +31,29 @@ export function parseSealed(text: string): SealedText | undefined {
   return isSealPurpose(purpose) ? { keyId, purpose, body } : undefined
 }
 
-/** Calls back for every text of that form in a larger one, and puts in its place what comes back. */
-export function replaceSealed(
+/** What looks sealed is opened to see whether it is; so many of them take some milliseconds. */
+const openedAtOnce = 200
+
+/**
+ * Calls back for every text of that form in a larger one, and puts in its place what comes back. Whoever writes text may
+ * write many that only look sealed, so it yields where the work may pause.
+ */
+export function* replaceSealed(
   text: string,
   replace: (sealed: SealedText) => string | undefined,
-): string {
-  return text.replace(form, (found) => {
+): Generator<void, string> {
+  const pieces: string[] = []
+  let behind = 0
+  let opened = 0
+  for (const { 0: found, index } of text.matchAll(form)) {
+    if (++opened % openedAtOnce === 0) yield
     const sealed = parseSealed(found)
-    return (sealed === undefined ? undefined : replace(sealed)) ?? found
-  })
+    const fresh = sealed === undefined ? undefined : replace(sealed)
+    if (fresh === undefined) continue
+    pieces.push(text.slice(behind, index), fresh)
+    behind = index + found.length
+  }
+  return pieces.join('') + text.slice(behind)
 }
 
 export function sealText(
