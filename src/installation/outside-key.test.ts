@@ -43,8 +43,8 @@ test('a command is waited for, and nothing else is', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   const go = join(folder, 'go')
   const keyCommand = `until test -e '${go}'; do sleep 0.01; done; echo ${text}`
-  const asked = outsideKey({ ...none, keyCommand })
+  const found = outsideKey({ ...none, keyCommand })
   // Nobody could write it if the process waited for the command.
   writeFileSync(go, '')
-  assert.deepEqual(Buffer.from((await asked) ?? []), key)
+  assert.deepEqual(Buffer.from((await found) ?? []), key)
 })

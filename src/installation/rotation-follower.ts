@@ -72,22 +72,13 @@ export interface RotationFollower {
   hold(key: SealingKey): void
 }
 
-export function followRotation(options: RotationOptions): RotationFollower {
-  const { store, keyring, clock, ticks, log } = options
-  const wait = options.waits ?? defaultWaits[store.dialect]
-  const processId = options.ids.uuid()
-  const held = new Map(options.keys.map((key) => [key.proof, key]))
-  /** The key that the next start uses. */
-  let lasting = options.keys[0]?.proof
-  let replaced: SealingKey | undefined
-  let asked: number | undefined
+/** The keys of a process: those that it was started with, and the next one when it is needed. */
+function heldKeys({ keys, nextKey, ticks, log }: RotationOptions) {
+  const held = new Map(keys.map((key) => [key.proof, key]))
+  /** When the next key was last asked for. */
+  let last: number | undefined
   /** Until a command has ended. */
-  let asking: Promise<void> | undefined
-  let known: { at: number; clock: number } | undefined
-  let refreshing: Promise<void> | undefined
-  /** The rotation this process takes part in: the proof of its new key, and whether the key was there. */
-  let joined: string | undefined
-  let seen: { row: RotationRow; at: number } | undefined
+  let running: Promise<void> | undefined
 
   function find(proof: string): SealingKey | undefined {
     if (!held.has(proof)) ask()
@@ -96,15 +87,14 @@ export function followRotation(options: RotationOptions): RotationFollower {
 
   /** Asks for the next key, unless that was done a moment ago. */
   function ask(): void {
-    const wasAsked = asked !== undefined && ticks() - asked < askMilliseconds
-    if (asking !== undefined || wasAsked) return
-    asked = ticks()
+    if (running !== undefined || (last !== undefined && ticks() - last < askMilliseconds)) return
+    last = ticks()
     try {
-      const next = options.nextKey()
+      const next = nextKey()
       if (next instanceof Promise) {
-        asking = next.then(holdNext, unreadable).finally(() => {
-          asked = ticks()
-          asking = undefined
+        running = next.then(holdNext, unreadable).finally(() => {
+          last = ticks()
+          running = undefined
         })
       } else holdNext(next)
     } catch (error) {
@@ -121,7 +111,7 @@ export function followRotation(options: RotationOptions): RotationFollower {
   }
 
   async function need(proof: string): Promise<SealingKey> {
-    if (find(proof) === undefined) await asking
+    if (find(proof) === undefined) await running
     const key = held.get(proof)
     if (key !== undefined) return key
     throw new StoreUnavailable(
@@ -129,6 +119,23 @@ export function followRotation(options: RotationOptions): RotationFollower {
       'never',
     )
   }
+
+  return { find, need, hold: (key: SealingKey) => void held.set(key.proof, key) }
+}
+
+export function followRotation(options: RotationOptions): RotationFollower {
+  const { store, keyring, clock, ticks, log } = options
+  const wait = options.waits ?? defaultWaits[store.dialect]
+  const processId = options.ids.uuid()
+  const { find, need, hold } = heldKeys(options)
+  /** The key that the next start uses. */
+  let lasting = options.keys[0]?.proof
+  let replaced: SealingKey | undefined
+  let known: { at: number; clock: number } | undefined
+  let refreshing: Promise<void> | undefined
+  /** The rotation this process takes part in: the proof of its new key, and whether the key was there. */
+  let joined: string | undefined
+  let seen: { row: RotationRow; at: number } | undefined
 
   async function read(): Promise<void> {
     const at = { at: ticks(), clock: clock.now() }
@@ -199,6 +206,6 @@ export function followRotation(options: RotationOptions): RotationFollower {
     },
     refresh,
     isKnown,
-    hold: (key) => void held.set(key.proof, key),
+    hold,
   }
 }

@@ -58,7 +58,7 @@ async function rotate({ rotation, keyring }: Keys, store: Store, folder: string)
   await rotation.refresh()
 }
 
-test('a replica goes on while its command is asked for the next key, and goes over when it has it', async (t) => {
+test('a replica goes on while its command looks for the next key, and goes over when it has it', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using database = await startPostgres()
   await using store = await openPostgres({

@@ -49,6 +49,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/http/streams.ts': deadline,
   'src/http/web-socket/accept-web-socket.ts': deadline,
   'src/identity/external-issuers.ts': deadline,
+  'src/installation/outside-key.ts': deadline,
   'src/installation/rotation.ts': 'waits for other processes',
   'src/main/readiness.ts': deadline,
   'src/main/template-links.ts': deadline,
