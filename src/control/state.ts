@@ -28,6 +28,8 @@ const stateBytesMax = 1024 * 1024 * 1024
 /** The longest line in bytes. A line is a row: several times the largest document, because JSON is longer. */
 const lineBytesMax = 64 * 1024 * 1024
 const rowsAtOnce = 2000
+/** Of rows that may have megabytes each. */
+const documentsAtOnce = 16
 /** The first piece holds the whole first line. */
 const pieceBytes = 1024 * 1024
 const format = 'armature-state-1'
@@ -106,11 +108,12 @@ export async function saveState(options: StateOptions): Promise<Buffer> {
     add(head)
     for (const table of await readTables(reads, store.dialect)) {
       add({ table: table.name, columns: table.columns })
+      const limit = table.columns.includes('document') ? documentsAtOnce : rowsAtOnce
       let after: readonly SqlValue[] | undefined
       do {
-        const rows = await pageOf(reads, table, after)
+        const rows = await pageOf(reads, table, after, limit)
         for (const row of rows) add(row)
-        const last = rows.length < rowsAtOnce ? undefined : rows.at(-1)
+        const last = rows.length < limit ? undefined : rows.at(-1)
         after = last && table.key.map((name) => last[table.columns.indexOf(name)] ?? null)
       } while (after !== undefined)
     }
@@ -144,8 +147,9 @@ async function pageOf(
   reads: Pick<SqlTx, 'all'>,
   table: Table,
   after: readonly SqlValue[] | undefined,
+  limit: number,
 ): Promise<readonly (readonly SqlValue[])[]> {
-  const rows = await rowsAfter(reads, table, after, rowsAtOnce)
+  const rows = await rowsAfter(reads, table, after, limit)
   return rows.map((row) =>
     table.columns.map((column) => {
       const cell = row[column] ?? null
