@@ -9,7 +9,13 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { programMissing, withinMemory } from '#outbound/bounded-program.ts'
 import { DatabaseEngineError } from '../engine.ts'
-import { checkServerTexts, lostSnapshot, type ReachableServer, routeTo } from './connect.ts'
+import {
+  checkServerTexts,
+  lostSnapshot,
+  type ReachableServer,
+  routeTo,
+  withoutPassword,
+} from './connect.ts'
 import type { ClientPrograms } from './find-client-programs.ts'
 
 interface ProgramRun {
@@ -107,7 +113,9 @@ export async function runProgram(run: ProgramRun): Promise<void> {
       throw new DatabaseEngineError('unavailable', `${run.name} is no longer where it was found.`)
     }
     if (code !== 0 && ownMemory.test(words)) throw outOfMemory(run)
-    if (code !== 0 && !isPassedOver) throw complaint(run.name, words.replaceAll(countOfErrors, ''))
+    if (code !== 0 && !isPassedOver) {
+      throw complaint(run.name, withoutPassword(words.replaceAll(countOfErrors, ''), password))
+    }
   } finally {
     run.signal.removeEventListener('abort', stop)
   }

@@ -109,7 +109,7 @@ export async function connect(access: ReachableServer, options: SessionOptions):
     await client.query(prelude)
   } catch (error) {
     discard(opened)
-    throw translate(error, access.address)
+    throw translate(error, access)
   }
   const rows = async <T extends object>(
     text: string,
@@ -181,11 +181,11 @@ function destinationOf({ host, port }: ServerAddress) {
 }
 
 /** The addresses to connect to. Throws `DatabaseEngineError` when none is allowed. */
-export async function routeTo({ outbound, address }: ReachableServer): Promise<Route> {
+export async function routeTo(server: ReachableServer): Promise<Route> {
   try {
-    return await outbound.route(destinationOf(address))
+    return await server.outbound.route(destinationOf(server.address))
   } catch (error) {
-    throw translate(error, address)
+    throw translate(error, server)
   }
 }
 
@@ -238,7 +238,7 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
     // Where the server's rules allow this user only without TLS. Its own programs try again too.
     const mayBePlain = first.connection.isEncrypted && codeOf(error) === '28000'
     if (address.sslMode !== 'prefer' || !mayBePlain) {
-      throw translate(unreached(error, access), address)
+      throw translate(unreached(error, access), access)
     }
   }
   const plain = attempt(false)
@@ -247,7 +247,7 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
     return plain
   } catch (error) {
     discard(plain)
-    throw translate(unreached(error, access), address)
+    throw translate(unreached(error, access), access)
   }
 }
 
@@ -293,9 +293,22 @@ export function codeOf(error: unknown): string | undefined {
 
 const authentication: ReadonlySet<string> = new Set(['28000', '28P01'])
 
+/** A server may repeat what it was given; what it says is shown to whoever may read it. */
+export function withoutPassword(text: string, password: string): string {
+  return password === '' ? text : text.replaceAll(password, '*****')
+}
+
 /** The error that the port's caller gets instead of `error`. */
-export function translate(error: unknown, address: ServerAddress): DatabaseEngineError {
+export function translate(error: unknown, access: ServerAccess): DatabaseEngineError {
   if (error instanceof DatabaseEngineError) return error
+  const { kind, message, number, cause } = worded(error, access.address)
+  return new DatabaseEngineError(kind, withoutPassword(message, access.password), {
+    cause,
+    number,
+  })
+}
+
+function worded(error: unknown, address: ServerAddress): DatabaseEngineError {
   const cause = error instanceof Error ? error : new Error(String(error))
   const where = `${address.host}:${address.port}`
   if (cause instanceof NotReached) {

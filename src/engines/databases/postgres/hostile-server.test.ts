@@ -252,6 +252,18 @@ test('what a server says of an error is cut, and holds no control characters', a
   assert.doesNotMatch(text, /\p{Cc}/u)
 })
 
+test('a server that repeats the password is not shown with it', async () => {
+  for (const code of ['XX000', '28P01', '3D000', '57P03']) {
+    const words = message('E', `SERROR\0C${code}\0Mno 'secret' here, secret\0\0`)
+    for (const conduct of [
+      { atStart: (socket) => void socket.end(words) },
+      { atQuery: (socket) => void socket.end(words) },
+    ] satisfies readonly Conduct[]) {
+      assert.doesNotMatch((await refusalOf(conduct)).message, /secret/, code)
+    }
+  }
+})
+
 test('sessions that hold much and fall silent give way to those that hold little', async () => {
   const room = new LookRoom(400_000)
   const look = { seconds: 60, bytes: 200_000, room }

@@ -77,6 +77,6 @@ export async function inspectServer(server: ReachableServer): Promise<ServerFact
       databases,
     }
   } catch (error) {
-    throw translate(error, server.address)
+    throw translate(error, server)
   }
 }

@@ -28,6 +28,6 @@ async function runOnce(server: ReachableServer, statement: string): Promise<void
     })
     await session.run(statement)
   } catch (error) {
-    throw translate(error, server.address)
+    throw translate(error, server)
   }
 }

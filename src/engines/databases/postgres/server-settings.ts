@@ -104,6 +104,6 @@ async function within<T>(
     })
     return await work(session)
   } catch (error) {
-    throw translate(error, server.address)
+    throw translate(error, server)
   }
 }

@@ -92,6 +92,6 @@ export async function setUpReplication(source: ReachableServer): Promise<Replica
     }
     return { kind: 'restart-needed', reasons: before.wrong }
   } catch (error) {
-    throw translate(error, source.address)
+    throw translate(error, source)
   }
 }

@@ -36,7 +36,7 @@ export async function surveyServers(
       replication,
     }
   } catch (error) {
-    throw translate(error, from.address)
+    throw translate(error, from)
   }
 }
 
