@@ -27,11 +27,11 @@ test('a principal has room for so many bytes, and all together for so many', asy
   leave[0]?.()
   leave[0]?.()
   await turn()
-  assert.deepEqual(entered.slice(3), ['a'])
+  assert.deepEqual(entered.slice(3), ['b'])
   for (const one of leave) one()
   await turn()
   for (const one of leave) one()
-  assert.deepEqual(entered.slice(3), ['a', 'b'])
+  assert.deepEqual(entered.slice(3), ['b', 'a'])
   await enter('a', large * 100)
   assert.equal(room.state().taken, large * 2)
 })
@@ -64,6 +64,26 @@ test('work of several owners waits for room of each, and some is left to whoever
   }
   assert.equal(entered.length, 10)
   assert.deepEqual(room.state(), { waiting: 0, taken: 0 })
+})
+
+test('an owner who stays short is before those who leave and want to come again', async () => {
+  const room = createRoom({ perOwnerMax: 1, sumMax: 2 })
+  const entered: string[] = []
+  const leave = new Map<string, () => void>()
+  const enter = async (owner: string): Promise<void> => {
+    leave.set(owner, await room.enter(owner, 1))
+    entered.push(owner)
+  }
+  for (const owner of ['long', 'longer', 'long', 'longer', 'short', 'short']) void enter(owner)
+  await turn()
+  leave.get('long')?.()
+  await turn()
+  leave.get('short')?.()
+  await turn()
+  assert.deepEqual(entered, ['long', 'longer', 'short', 'long'])
+  leave.get('longer')?.()
+  await turn()
+  assert.deepEqual(entered.slice(4), ['short'])
 })
 
 test('an owner who comes new waits for nobody’s queue, and owners who wait take turns', async () => {

@@ -1,8 +1,8 @@
 /**
  * Bounds how much of something exists at once, per owner and in total: bytes of a principal's large bodies, or
  * repositories fetched for a resource group. Work that finds no room waits until other work ends; nothing is
- * refused. Whoever has least is admitted first; of these whoever was admitted longest ago, and of one owner in order of arrival: so
- * an owner who comes new waits for nobody's queue. Work may have several owners, such as who wants it and whose rows it is about: it waits for room of each.
+ * refused. Whoever has least is admitted first; of these whoever came or left longest ago, and of one owner in order of arrival: so
+ * an owner who comes new waits for nobody's queue, and who stays short for none that stay long. Work may have several owners, such as who wants it and whose rows it is about: it waits for room of each.
  * Work may need room of several kinds: it takes all at once, and holds none while it waits.
  */
 
@@ -57,7 +57,7 @@ interface Waiting {
   admit(leave: Leave): void
 }
 
-/** Owners whose last admission is remembered. Beyond, all are as if they came new. */
+/** Owners whose last turn is remembered. Beyond, all are as if they came new. */
 const rememberedMax = 10_000
 
 /** Runs the work when there is room for one, and frees the room at its end. */
@@ -91,9 +91,9 @@ class CountedRoom implements Room {
   readonly #sizes: RoomSizes
   readonly #byOwner = new Map<string, number>()
   readonly #queue = new Set<Waiting>()
-  /** By owner, since nobody waited: the number of the last admission. */
-  readonly #admitted = new Map<string, number>()
-  #admissions = 0
+  /** By owner, since nobody waited: when they came or left last. */
+  readonly #lastTurns = new Map<string, number>()
+  #turns = 0
   #sum = 0
 
   constructor(sizes: RoomSizes) {
@@ -122,13 +122,11 @@ class CountedRoom implements Room {
     return mostOf(this.#byOwner, owners)
   }
 
-  lastAdmission(owners: Owners): number {
-    return mostOf(this.#admitted, owners)
+  lastTurn(owners: Owners): number {
+    return mostOf(this.#lastTurns, owners)
   }
 
   take({ owners, amount }: Place): void {
-    this.#admissions++
-    for (const owner of listOf(owners)) this.#admitted.set(owner, this.#admissions)
     this.#add(owners, amount)
   }
 
@@ -149,7 +147,7 @@ class CountedRoom implements Room {
       for (const { room } of one.places) room.remove(one)
       one.admit(takeAll(one.places))
     }
-    if (this.#queue.size === 0 || this.#admitted.size > rememberedMax) this.#admitted.clear()
+    if (this.#queue.size === 0 || this.#lastTurns.size > rememberedMax) this.#lastTurns.clear()
   }
 
   /** Skips owners that have no room left. */
@@ -161,7 +159,7 @@ class CountedRoom implements Room {
       let [own, last] = [0, 0]
       for (const { room, owners } of one.places) {
         own = Math.max(own, room.taken(owners))
-        last = Math.max(last, room.lastAdmission(owners))
+        last = Math.max(last, room.lastTurn(owners))
       }
       if (own === 0 && last === 0) return one
       const isNext =
@@ -173,7 +171,9 @@ class CountedRoom implements Room {
 
   #add(owners: Owners, amount: number): void {
     this.#sum += amount
+    this.#turns++
     for (const owner of listOf(owners)) {
+      this.#lastTurns.set(owner, this.#turns)
       const own = (this.#byOwner.get(owner) ?? 0) + amount
       if (own > 0) this.#byOwner.set(owner, own)
       else this.#byOwner.delete(owner)
