@@ -3,8 +3,11 @@
 import { ApiError } from '#kernel/error.ts'
 import { parseExactJson } from '#kernel/exact-json.ts'
 import type { Principal } from '#kernel/principal.ts'
+import { createRoom, type Leave } from '#kernel/room.ts'
+import { isForRequest, roomForLarge } from '#plane/behalf-of.ts'
 import type { Caller } from '#plane/caller.ts'
 import { nextTurn } from '#plane/next-turn.ts'
+import { sizeOf } from '#template/expansion.ts'
 import { type Json, type Need, type Tainted, TemplateRefusal } from '#template/plan.ts'
 import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 
@@ -36,28 +39,81 @@ export function newAnswerRoom(): AnswerRoom {
   return { left: charactersMax }
 }
 
-/** Throws what the requests and the expressions throw. `known` answers ahead of any request. */
+/** Answers that are read without room: in sum less than one large resource. */
+const smallMax = 256 * 1024
+
+/** Evaluations of background work with more answers, at once. Each holds them until its thread has answered. */
+const large = createRoom({ perOwnerMax: 1, sumMax: 8, spare: 2 })
+
+type Known = (need: Need) => Tainted | undefined | Promise<Tainted | undefined>
+
+/**
+ * Throws what the requests and the expressions throw. `known` answers ahead of any request. What waits for room to hold
+ * large answers holds none meanwhile: they are fetched again.
+ */
 export async function evaluateLate<T>(
   asking: Asking,
   late: Late<T>,
-  known: (need: Need) => Tainted | undefined | Promise<Tainted | undefined> = () => undefined,
+  known: Known = () => undefined,
 ): Promise<T> {
   // Most expressions ask for nothing.
   const first = await late.late(noAnswers)
   if ('value' in first) return first.value
+  const found = await withAnswers({ asking, late, known, needs: first.needs }, smallMax)
+  if (found !== undefined) return found.value
+  const leave = await roomFor(asking)
+  try {
+    const again = await withAnswers({ asking, late, known, needs: first.needs }, charactersMax)
+    if (again === undefined) throw tooLarge()
+    return again.value
+  } finally {
+    leave?.()
+  }
+}
+
+/** A request has room of its own kind, and keeps it until its answer is made. */
+async function roomFor({ principal }: Asking): Promise<Leave | undefined> {
+  if (!isForRequest()) return await large.enter(principal.id, 1)
+  await roomForLarge()
+  return undefined
+}
+
+interface Fetching<T> {
+  readonly asking: Asking
+  readonly late: Late<T>
+  readonly known: Known
+  /** Without any answer. */
+  readonly needs: readonly Need[]
+}
+
+/** Undefined where the answers are more characters than that. */
+async function withAnswers<T>(
+  { asking, late, known, needs }: Fetching<T>,
+  most: number,
+): Promise<{ readonly value: T } | undefined> {
   const answers = new Map<string, Tainted>()
   const room = asking.room ?? newAnswerRoom()
+  let held = 0
+  let missing = needs
   for (let round = 0; round < roundsMax; round++) {
-    const result = round === 0 ? first : await late.late(answers)
-    if ('value' in result) return result.value
     // One after the other, each in a turn of its own: answers come without one, and together they would hold the server.
-    for (const need of result.needs) {
+    for (const need of missing) {
       await nextTurn()
       const answer = (await known(need)) ?? (await fetchNeed(asking, need))
-      room.left -= JSON.stringify(answer.value).length
-      if (room.left < 0) throw tooLarge()
+      held += sizeOf(answer.value, charactersMax)
+      if (held > room.left) {
+        room.left = -1
+        throw tooLarge()
+      }
+      if (held > most) return undefined
       answers.set(need.key, answer)
     }
+    const result = await late.late(answers)
+    if ('value' in result) {
+      room.left -= held
+      return result
+    }
+    missing = result.needs
   }
   throw new Error('an expression asks for ever more')
 }
