@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { contractRow } from '#stores/contract/setting.ts'
 import { until } from '../../tests/until.ts'
 import {
   haveRoomForLarge,
@@ -12,8 +13,9 @@ import {
   roomForLarge,
   roomForRows,
 } from './behalf-of.ts'
+import { DryRun } from './dry-run.ts'
 import { scriptedProvider } from './testing/scripted-provider.ts'
-import { group, owner, startPlane } from './testing/start.ts'
+import { group, memoryStore, owner, startPlane } from './testing/start.ts'
 
 const none = (): undefined => undefined
 /** What a widget has at least. */
@@ -34,6 +36,33 @@ function requests() {
   }
   return { begun, ends, begin, settled: () => new Promise((resolve) => setTimeout(resolve, 20)) }
 }
+
+test('resources that a request tries count as a large one together', async () => {
+  const { begun, ends, begin, settled } = requests()
+  await using store = await memoryStore()
+  const document = JSON.stringify({ text: 'x'.repeat(100_000) })
+  const keys = ['/a/1', '/a/2', '/a/3']
+  await store.transact(async (tx) => {
+    for (const key of keys) await tx.insert(contractRow(key, { type: 't', document }))
+  })
+  const tried = (some: readonly string[]) => async () => {
+    const rows = new DryRun(store)
+    for (const key of some) await rows.get(key)
+  }
+  const all = [
+    begin('a', 'one', tried(keys)),
+    begin('b', 'one', tried(keys)),
+    begin('c', 'one', tried(keys)),
+    begin('d', 'one', tried(keys.slice(1))),
+  ]
+  await settled()
+  assert.deepEqual(begun.toSorted(), ['a', 'b', 'd'])
+  ends[0]?.()
+  await settled()
+  assert.ok(begun.includes('c'))
+  for (const end of ends) end()
+  await Promise.all(all)
+})
 
 test('of one caller two requests read large resources at once, from their first to their end', async () => {
   const { begun, ends, begin, settled } = requests()

@@ -18,7 +18,8 @@ import {
   type UniqueEntry,
   type UniqueQuery,
 } from '#stores/store.ts'
-import { freeTurn } from './next-turn.ts'
+import { roomForRows } from './behalf-of.ts'
+import { freeTurn, largeDocument } from './next-turn.ts'
 
 /** Characters of longer documents that are kept of what was read for the resources that were tried. */
 const keptCharactersMax = 1024 * 1024
@@ -131,8 +132,12 @@ export class DryRun implements Tx {
     if (isUniqueBelow) this.#isFree.add(key)
   }
 
+  /** A plan may try hundreds of resources, each of which is smaller than a large one: together they count as such. */
   async #fetch(key: string): Promise<ResourceRow | undefined> {
     const row = await this.#beneath.get(key)
+    const { length } = row?.document ?? ''
+    const room = length > largeDocument ? roomForRows(length) : undefined
+    if (room !== undefined) await room
     this.#read.set(key, row)
     if (row !== undefined && row.document.length > shortDocument) {
       this.#longCharacters += row.document.length
