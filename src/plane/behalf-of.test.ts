@@ -37,7 +37,7 @@ function requests() {
   return { begun, ends, begin, settled: () => new Promise((resolve) => setTimeout(resolve, 20)) }
 }
 
-test('resources that a request tries count as a large one together', async () => {
+test('rows that a dry run reads count as a large one together', async () => {
   const { begun, ends, begin, settled } = requests()
   await using store = await memoryStore()
   const document = JSON.stringify({ text: 'x'.repeat(100_000) })
