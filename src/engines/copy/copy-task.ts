@@ -12,7 +12,6 @@ import {
 } from './engine.ts'
 import { FolderSink } from './files/folder-sink.ts'
 import { FolderSource } from './files/folder-source.ts'
-import { realRoot } from './files/safe-path.ts'
 import type { ObjectSink, ObjectSource } from './objects.ts'
 import { loadOptional } from './optional-package.ts'
 import { type RoutedTask, requireRoute } from './routed-task.ts'
@@ -70,7 +69,7 @@ async function cleanUp(task: RoutedTask): Promise<void> {
     await sink.discard()
   }
   for (const location of [source, target]) {
-    if (location.kind === 'duckdb') openTableStage(realRoot(location.root), task).remove()
+    if (location.kind === 'duckdb') openTableStage(location.root, task).remove()
   }
 }
 

@@ -55,9 +55,9 @@ export async function copyToDuckdb(
   { journal, signal }: CopyControl,
 ): Promise<void> {
   if (from.kind === 'duckdb') refuseOverlap(from, to)
-  await using files = await openDuckdbFiles(to.root, 'TargetRefused', signal)
-  const stage = openTableStage(files.root, task)
+  const stage = openTableStage(to.root, task)
   try {
+    await using files = await openDuckdbFiles(to, stage, 'TargetRefused', signal)
     const target = await openDuckdbTarget(files, to, task, stage)
     if (target.marker !== undefined) return await recordEnd(journal, target.marker, undefined)
     let taken: Taken
@@ -72,10 +72,11 @@ export async function copyToDuckdb(
       loaded = await target.loadCsv(stage.at(csvFile), taken.columns)
       taken = { ...taken, columns: asDuckdb(taken.columns) }
     } else {
-      await using source = await openDuckdbSource(files, from, task)
+      await using read = await openDuckdbFiles(from, stage, 'SourceRefused', signal)
+      await using source = await openDuckdbSource(read, from, task)
       const { columns, key } = source.shape
       const chosen = choose(task, source, target.merges(columns, key))
-      loaded = await target.loadRows(source.select(chosen.kind, 'values'))
+      loaded = await target.loadRows(read, source.select(chosen.kind, 'values'))
       const bytes = statSync(stage.at('rows.duckdb')).size
       taken = { ...chosen, columns, key, rows: loaded, bytes, watermark: source.watermark }
     }
@@ -105,10 +106,10 @@ export async function copyDuckdbToPostgres(
 ): Promise<void> {
   await using target = await openPostgresTarget(to, task)
   if (target.marker !== undefined) return recordEnd(journal, target.marker, undefined)
-  await using files = await openDuckdbFiles(from.root, 'SourceRefused', signal)
-  const stage = openTableStage(files.root, task)
+  const stage = openTableStage(from.root, task)
   let isPublishing = false
   try {
+    await using files = await openDuckdbFiles(from, stage, 'SourceRefused', signal)
     const taken = await takeFromDuckdb(task, from, files, { stage, merges: target.merges })
     const columns = asPostgres(taken.columns)
     const load = await target.load(taken.kind, columns, 'csv')
@@ -194,7 +195,7 @@ function markOf(task: CopyTask, taken: Taken, loaded: number): CompletionMarker 
   }
 }
 
-/** One instance opens the files of both sides and can reach only one folder. */
+/** The stage of both sides is below one folder. */
 function refuseOverlap(from: DuckdbTable, to: DuckdbTable): void {
   if (from.root !== to.root) {
     throw new CopyFailure('Unsupported', 'the databases lie below different folders')

@@ -1,18 +1,17 @@
 /**
- * DuckDB files below a folder. DuckDB gives a written file to one process alone, so each file is attached as
- * briefly as possible and waited for when another process has it. A query can reach nothing outside of the folder.
+ * One DuckDB file and a stage. DuckDB gives a written file to one process alone, so each file is attached as briefly as
+ * possible and waited for when another process has it. A query can reach nothing but these: whoever made a file may have put
+ * functions into it that read other files, and links beside it (decision 0354).
  */
 
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { elapsedMilliseconds } from '../elapsed.ts'
 import { CopyCancelled, CopyFailure, type DuckdbTable } from '../engine.ts'
-import { realRoot, refuseLinks } from '../files/safe-path.ts'
-import { stageFolder } from '../names.ts'
+import { refuseLinks } from '../files/safe-path.ts'
 import { loadOptional } from '../optional-package.ts'
+import type { TableStage } from './table-stage.ts'
 
 const waitMilliseconds = 30_000
 const lookMilliseconds = 100
@@ -24,10 +23,16 @@ const folderPattern = /^[a-z0-9](?:[a-z0-9-]{0,62})$/
 
 type Cell = string | number | boolean | null
 
+/** What each file has besides itself while it is written. */
+const logEndings = ['', '.wal', '.wal.checkpoint', '.wal.recovery']
+
+/** Open in this process. Two instances would not notice that they have the same file. */
+const attached = new Set<string>()
+
 export interface DuckdbFiles extends AsyncDisposable {
-  /** The real path of the folder. */
-  readonly root: string
-  /** Runs a statement; returns the number of changed rows. */
+  /** The path of the database's file. */
+  readonly path: string
+  /** Runs one statement; returns the number of changed rows. */
   run(sql: string): Promise<number>
   rows(sql: string): Promise<readonly Readonly<Record<string, Cell>>[]>
   /**
@@ -42,28 +47,32 @@ export interface DuckdbFiles extends AsyncDisposable {
 
 /** When `signal` aborts, the running statement is interrupted, and every call then throws `CopyCancelled`. */
 export async function openDuckdbFiles(
-  folder: string,
+  location: DuckdbTable,
+  stage: TableStage,
   side: 'SourceRefused' | 'TargetRefused',
   signal: AbortSignal,
 ): Promise<DuckdbFiles> {
-  const root = realRoot(folder)
+  const { root } = stage
+  const path = fileOf(location, root)
   // Loaded here: loading the library takes longer than copying a small table.
   const { DuckDBInstance } = await loadOptional(
     '@duckdb/node-api',
     () => import('@duckdb/node-api'),
   )
-  // One per process and folder: two would not notice that they write to the same file.
-  const key = createHash('sha256').update(root).digest('hex').slice(0, 16)
-  const instance = await DuckDBInstance.fromCache(`:memory:armature_${key}`, {
+  const instance = await DuckDBInstance.create(':memory:', {
     threads: String(threads),
     memory_limit: `${memoryMegabytes}MB`,
-    temp_directory: join(root, stageFolder, 'spill'),
+    temp_directory: stage.at('spill'),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })
   const connection = await instance.connect()
-  await enclose(connection, root)
+  const paths = logEndings.map((ending) => literal(`${path}${ending}`))
+  await connection.run(`set allowed_paths = [${paths.join(', ')}]`)
+  await connection.run(`set allowed_directories = [${literal(stage.folder)}]`)
+  await connection.run('set enable_external_access = false')
   await connection.run("set TimeZone = 'UTC'")
+  await connection.run('set lock_configuration = true')
   const interrupt = (): void => connection.interrupt()
   signal.addEventListener('abort', interrupt)
 
@@ -85,9 +94,18 @@ export async function openDuckdbFiles(
     }
   }
 
+  /** The attached paths by name. */
+  const own = new Map<string, string>()
+
   return {
-    root,
-    run: (sql) => inWords(async () => (await connection.runAndReadAll(sql)).rowsChanged),
+    path,
+    run: (sql) =>
+      inWords(async () => {
+        // Statements that DuckDB shows of a table hold text of its file as it is: collations, names of functions.
+        const { count } = await connection.extractStatements(sql)
+        if (count !== 1) throw new Error('what makes the table is more than one statement')
+        return (await connection.runAndReadAll(sql)).rowsChanged
+      }),
     rows: (sql) =>
       inWords(async () => {
         const read = await connection.runAndReadAll(sql)
@@ -96,18 +114,21 @@ export async function openDuckdbFiles(
       }),
     async attach(path, name, mode) {
       const sql = `attach ${literal(path)} as ${quoted(name)} (${mode === 'read' ? 'read_only' : 'read_write'})`
-      for (const from = elapsedMilliseconds(); ; ) {
-        const refusal = await inWords(async () => {
-          // Two errors are a result here: another process has the file, or another task of this one.
-          return connection.run(sql).then(
-            () => undefined,
-            (error: unknown) => {
-              if (isBusy(error)) return 'busy' as const
-              throw error
-            },
-          )
-        })
-        if (refusal === undefined) return
+      const isOpened = async (): Promise<boolean> => {
+        if (attached.has(path)) return false
+        attached.add(path)
+        try {
+          await connection.run(sql)
+          own.set(name, path)
+          return true
+        } catch (error) {
+          attached.delete(path)
+          // A result here: another process has the file.
+          if (isBusy(error)) return false
+          throw error
+        }
+      }
+      for (const from = elapsedMilliseconds(); !(await inWords(isOpened)); ) {
         if (elapsedMilliseconds() - from > waitMilliseconds) {
           const shown = path.slice(root.length + 1)
           throw new CopyFailure('Unreachable', `the database '${shown}' stays in use`, 'later')
@@ -120,6 +141,8 @@ export async function openDuckdbFiles(
       await connection.run('rollback').catch(() => undefined)
       await connection.run('use memory').catch(() => undefined)
       await connection.run(`detach database if exists ${quoted(name)}`)
+      attached.delete(own.get(name) ?? '')
+      own.delete(name)
     },
     holdOut() {
       isHeeding = false
@@ -129,33 +152,17 @@ export async function openDuckdbFiles(
       signal.removeEventListener('abort', interrupt)
       connection.closeSync()
       instance.closeSync()
+      for (const one of own.values()) attached.delete(one)
     },
   }
 }
 
-/** Views, macros and defaults of a file are foreign: none may read or write anything else. */
-async function enclose(connection: DuckDBConnection, root: string): Promise<void> {
-  try {
-    await connection.run(`set allowed_directories = [${literal(root)}]`)
-    await connection.run('set enable_external_access = false')
-  } catch (error) {
-    // A locked setting cannot be set again: another task of this process has locked it.
-    const read = await connection.runAndReadAll(
-      "select current_setting('enable_external_access') as is_open",
-    )
-    if (read.getRowObjectsJson()[0]?.['is_open'] !== false) throw error
-  }
-}
-
 function isBusy(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /Could not set lock on file|Unique file handle conflict|already attached/.test(error.message)
-  )
+  return error instanceof Error && /Could not set lock on file/.test(error.message)
 }
 
 /** The file of a table's database. Throws `CopyFailure` for a name that could leave the folder. */
-export function fileOf(location: DuckdbTable, root: string): string {
+function fileOf(location: DuckdbTable, root: string): string {
   if (!databasePattern.test(location.database)) {
     throw new CopyFailure(
       'PathRefused',

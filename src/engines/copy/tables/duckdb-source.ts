@@ -1,7 +1,7 @@
 /** Reads a table of DuckDB in one statement: all of it, or the new rows by a growing column. */
 
 import { CopyFailure, type CopyTask, type DuckdbTable } from '../engine.ts'
-import { type DuckdbFiles, fileOf, isThere, literal, quoted } from './duckdb-files.ts'
+import { type DuckdbFiles, isThere, literal, quoted } from './duckdb-files.ts'
 import { type DuckdbShape, duckdbShape, pathOf } from './duckdb-table.ts'
 import { intoCsv } from './duckdb-types.ts'
 import {
@@ -28,7 +28,7 @@ export async function openDuckdbSource(
   location: DuckdbTable,
   task: CopyTask,
 ): Promise<DuckdbSource> {
-  const path = fileOf(location, files.root)
+  const { path } = files
   const missing = new CopyFailure(
     'SourceMissing',
     `there is no table ${location.schema}.${location.table} in '${location.database}'`,

@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CopyFailure, type CopyTask, type DuckdbTable } from '../engine.ts'
 import { type CompletionMarker, formatMarker, parseMarker } from './completion-marker.ts'
-import { type DuckdbFiles, fileOf, isThere, literal, quoted } from './duckdb-files.ts'
+import { type DuckdbFiles, isThere, literal, quoted } from './duckdb-files.ts'
 import { type DuckdbShape, duckdbShape, pathOf } from './duckdb-table.ts'
 import { csvType, fromCsv } from './duckdb-types.ts'
 import type { Column } from './postgres-table.ts'
@@ -20,8 +20,8 @@ interface DuckdbTarget {
   merges(columns: readonly Column[], key: readonly string[]): boolean
   /** Loads a CSV of PostgreSQL whose columns have these types there; returns the number of rows. */
   loadCsv(csv: string, columns: readonly Column[]): Promise<number>
-  /** Loads the result of a statement over attached files; returns the number of rows. */
-  loadRows(select: string): Promise<number>
+  /** Loads the result of a statement over what a source attached; returns the number of rows. */
+  loadRows(from: DuckdbFiles, select: string): Promise<number>
   /** Opens the target. No other process can until `close`. */
   open(): Promise<void>
   close(): Promise<void>
@@ -45,7 +45,7 @@ export async function openDuckdbTarget(
   task: CopyTask,
   stage: TableStage,
 ): Promise<DuckdbTarget> {
-  const path = fileOf(location, files.root)
+  const { path } = files
   const catalog = `target_${task.token}`
   const staged = `stage_${task.token}`
   const target = pathOf(catalog, location.schema, location.table)
@@ -53,14 +53,14 @@ export async function openDuckdbTarget(
   const shape = isThere(path) ? await look(files, { path, catalog }, location, task) : undefined
   const marker = shape === undefined ? undefined : parseMarker(shape.comment, task)
 
-  const inStage = async (make: string): Promise<number> => {
-    await files.attach(stage.at(batchFile), staged, 'write')
+  const inStage = async (through: DuckdbFiles, make: string): Promise<number> => {
+    await through.attach(stage.at(batchFile), staged, 'write')
     try {
-      await files.run(`create or replace table ${rows} as ${make}`)
-      const [counted] = await files.rows(`select count(*)::varchar as n from ${rows}`)
+      await through.run(`create or replace table ${rows} as ${make}`)
+      const [counted] = await through.rows(`select count(*)::varchar as n from ${rows}`)
       return Number(counted?.['n'])
     } finally {
-      await files.detach(staged)
+      await through.detach(staged)
     }
   }
 
@@ -90,11 +90,12 @@ export async function openDuckdbTarget(
       const types = columns.map(({ name, type }) => `${literal(name)}: ${literal(csvType(type))}`)
       const read = columns.map(({ name, type }) => fromCsv(quoted(name), type))
       return inStage(
+        files,
         `select ${read.join(', ')} from read_csv(${literal(csv)}, header = false, auto_detect = false, delim = ',', quote = '"',
           escape = '"', nullstr = '', allow_quoted_nulls = false, columns = {${types.join(', ')}})`,
       )
     },
-    loadRows: (select) => inStage(select),
+    loadRows: inStage,
     async open() {
       mkdirSync(dirname(path), { recursive: true })
       await files.attach(path, catalog, 'write')

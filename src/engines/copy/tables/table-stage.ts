@@ -5,10 +5,12 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CopyTask } from '../engine.ts'
-import { refuseLinks } from '../files/safe-path.ts'
+import { realRoot, refuseLinks } from '../files/safe-path.ts'
 import { stageFolder } from '../names.ts'
 
 export interface TableStage {
+  /** The real path of the folder of all databases. */
+  readonly root: string
   readonly folder: string
   /** The path of a file in it. */
   at(name: string): string
@@ -19,7 +21,8 @@ export interface TableStage {
  * Created anew: after a cut, a table in progress is read again. Leftovers of the mapping's earlier runs are
  * removed.
  */
-export function openTableStage(root: string, task: Pick<CopyTask, 'token' | 'run'>): TableStage {
+export function openTableStage(parent: string, task: Pick<CopyTask, 'token' | 'run'>): TableStage {
+  const root = realRoot(parent)
   const stages = join(root, stageFolder)
   refuseLinks(root, stages, stageFolder)
   mkdirSync(stages, { recursive: true })
@@ -30,6 +33,7 @@ export function openTableStage(root: string, task: Pick<CopyTask, 'token' | 'run
   const folder = join(stages, `${task.token}-${task.run}`)
   mkdirSync(folder)
   return {
+    root,
     folder,
     at: (name) => join(folder, name),
     remove: () => rmSync(folder, { recursive: true, force: true }),

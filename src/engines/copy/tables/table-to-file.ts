@@ -37,10 +37,10 @@ export async function copyTableToFile(
 ): Promise<void> {
   try {
     if (from.kind === 'duckdb') {
-      await using files = await openDuckdbFiles(from.root, 'SourceRefused', signal)
-      // Below the root: DuckDB can reach nothing else.
-      const stage = openTableStage(files.root, task)
+      // DuckDB can reach nothing else.
+      const stage = openTableStage(from.root, task)
       try {
+        await using files = await openDuckdbFiles(from, stage, 'SourceRefused', signal)
         const counted = await exportDuckdb(task, from, files, stage.at('export'))
         await send(task, { root: stage.folder, counted }, sink, { journal, signal })
       } finally {
