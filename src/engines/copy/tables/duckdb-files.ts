@@ -1,7 +1,7 @@
 /**
  * One DuckDB file and a stage. DuckDB gives a written file to one process alone, so each file is attached as briefly as
  * possible and waited for when another process has it. A query can reach nothing but these: whoever made a file may have put
- * functions into it that read other files, and links beside it (decision 0354).
+ * functions into it that read other files (decision 0354).
  */
 
 import { existsSync } from 'node:fs'
