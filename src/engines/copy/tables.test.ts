@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { Client } from 'pg'
+import { Client, escapeLiteral } from 'pg'
 import { openSettings } from '#outbound/policy.ts'
 import { openWay } from '#outbound/testing/ways.ts'
 import {
@@ -370,6 +370,22 @@ test('what a source may make large is not kept: its words, and values of the wat
   )
   assert.match(words.message, /www/)
   assert.ok(words.message.length <= 8000, `${words.message.length} characters`)
+})
+
+test('a comment at the target that looks like the end of the run is none, unless it could be ours', async (t) => {
+  await using tables = await pair(t)
+  if (tables === undefined) return
+  const table = '"Sales ""x""".orders'
+  const manifest = new MemoryManifest()
+  await runTask(inlineEngine(), taskOf(tables, 'full', manifest), manifest)
+  for (const said of [{ watermark: 'w'.repeat(9000) }, { rows: 'many' }, { bytes: -1 }]) {
+    const task = taskOf(tables, 'full', manifest)
+    const marker = { armature: task.token, run: task.run, rows: 1, bytes: 1, ...said }
+    await tables.to.query(`comment on table ${table} is ${escapeLiteral(JSON.stringify(marker))}`)
+    await runTask(inlineEngine(), task, manifest)
+    assert.equal(manifest.countsOf(task.run).rowsCopied, 5000)
+    assert.ok((manifest.watermark?.length ?? 0) < 2000)
+  }
 })
 
 test('a table becomes one file, as CSV and as Parquet', async (t) => {
