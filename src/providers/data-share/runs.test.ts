@@ -12,7 +12,7 @@ import { requireOrSkip } from '../../../tests/require.ts'
 import { until } from '../../../tests/until.ts'
 import { openGrants } from './domain/store/grants.ts'
 import { openRuns } from './domain/store/runs.ts'
-import { sharingStore, startSharing, taken } from './testing/start.ts'
+import { consumer, sharingStore, startSharing, taken } from './testing/start.ts'
 import { openStoreAt } from './testing/stores.ts'
 
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -173,6 +173,51 @@ test('a source that sends nothing keeps its place until others want it, and fail
   assert.match(run.message ?? '', /too slowly 3 times while other synchronizations waited/)
   const [detail] = await started.details(runId)
   assert.equal(detail.status, 'Failed')
+})
+
+test('a cancelled run whose target publishes for ever ends', async () => {
+  let ahead = 0
+  let publishing: AbortSignal | undefined
+  const engine: CopyEngine = {
+    open() {
+      const ended = Promise.withResolvers<void>()
+      return {
+        async copy(_task, journal, signal) {
+          await journal.publishing()
+          publishing = signal
+          await ended.promise
+          assert.ok(signal.aborted)
+          throw new CopyCancelled()
+        },
+        async [Symbol.asyncDispose]() {
+          ended.resolve()
+        },
+      }
+    },
+  }
+  const clock = { now: () => Date.now() + ahead }
+  await using started = await startSharing({ engine, clock })
+  await started.prepare()
+  started.write('giver', 'data/a.txt', 'one')
+  const dataSetId = await started.share('all', 'Container', { containerName: 'data' })
+  await started.map('all', 'Container', { dataSetId, containerName: 'got' })
+  const synchronizationId = await started.synchronize()
+  await until(() => publishing !== undefined)
+  const cancelled = await started.call(
+    'POST',
+    `${taken}/cancelSynchronization`,
+    { synchronizationId },
+    consumer,
+  )
+  assert.equal(cancelled.status, 202)
+  await until(() => publishing?.aborted === true)
+  // Nobody else takes the run over while the clock is ahead of its lease.
+  const later = 20 * 60_000
+  await started.store.sql.transact((tx) =>
+    tx.run('update share_runs set lease_until = lease_until + ?', later),
+  )
+  ahead += later
+  assert.equal((await started.ended(synchronizationId)).status, 'Cancelled')
 })
 
 test('what begins while it is revoked is refused or cancelled; a revocation stays, whatever else changes', async (t) => {

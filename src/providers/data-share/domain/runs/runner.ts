@@ -111,8 +111,11 @@ export function startRunner(deps: ShareDependencies): Runner {
   }
 }
 
-/** Why a run ends early: a person cancelled it, this process released it, or it is slow while others wait. */
-type EarlyEnd = 'cancelled' | 'released' | 'slow'
+/**
+ * Why a run ends early: a person cancelled it, this process released it, it is slow while others wait, or its target takes for ever
+ * to publish what a person cancelled.
+ */
+type EarlyEnd = 'cancelled' | 'released' | 'slow' | 'stuck'
 
 interface Held {
   /** The worker that has the lease. */
@@ -126,6 +129,7 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
   const end = new AbortController()
   const ends: EarlyEnd[] = run.cancelled ? ['cancelled'] : []
   if (run.cancelled) end.abort()
+  const stuck = new AbortController()
   const pace = new Pace(deps.clock.now())
   const onStop = (): void => letGo('released')
   stop.addEventListener('abort', onStop, { once: true })
@@ -133,8 +137,9 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
   const letGo = (why: EarlyEnd): void => {
     ends.push(why)
     end.abort()
+    if (why === 'stuck') stuck.abort()
     // Not by a cancellation, which removes what was copied: the next worker continues it.
-    if (why === 'slow') void session[Symbol.asyncDispose]()
+    if (why === 'slow' || why === 'stuck') void session[Symbol.asyncDispose]()
   }
   const renewal = keepLease(deps, held, pace, letGo)
   const hands: Hands = { session, signal: end.signal, pace }
@@ -142,10 +147,12 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
     await using _ = session
     if (!end.signal.aborted && !run.planned) await plan(deps, run)
     // Cancelled while no worker had it: publishing that has begun is completed first.
+    const last = AbortSignal.any([stop, stuck.signal])
     if (run.cancelled)
-      await copyAll(deps, run, { ...hands, signal: stop }, ({ publishing }) => publishing)
+      await copyAll(deps, run, { ...hands, signal: last }, ({ publishing }) => publishing)
     else if (!end.signal.aborted) await copyAll(deps, run, hands)
-    if (ends.includes('slow')) await giveUp(deps, run)
+    if (ends.includes('stuck')) await runs.end(run, 'Cancelled', 'Cancelled.')
+    else if (ends.includes('slow')) await giveUp(deps, run)
     else if (ends[0] === 'released' || (run.cancelled && stop.aborted)) return
     else if (ends[0] === 'cancelled') await runs.end(run, 'Cancelled', 'Cancelled.')
     else await conclude(deps, run)
@@ -172,8 +179,9 @@ function keepLease(
   let timer: { cancel(): void } | undefined
   const look = async (): Promise<void> => {
     const { cancelled } = await runs.renew(run)
-    if (cancelled) letGo('cancelled')
-    else if (pace.isSlow(clock.now()) && (await runs.isInTheWay(owner, run, sizes))) letGo('slow')
+    const isSlow = pace.isSlow(clock.now())
+    if (cancelled) letGo(isSlow ? 'stuck' : 'cancelled')
+    else if (isSlow && (await runs.isInTheWay(owner, run, sizes))) letGo('slow')
   }
   const renew = (): void => {
     timer = timers.after(renewMilliseconds, () => {
