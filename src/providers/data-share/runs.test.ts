@@ -12,7 +12,7 @@ import { requireOrSkip } from '../../../tests/require.ts'
 import { until } from '../../../tests/until.ts'
 import { openGrants } from './domain/store/grants.ts'
 import { openRuns } from './domain/store/runs.ts'
-import { consumer, sharingStore, startSharing, taken } from './testing/start.ts'
+import { consumer, type Sharing, sharingStore, startSharing, taken } from './testing/start.ts'
 import { openStoreAt } from './testing/stores.ts'
 
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -175,8 +175,8 @@ test('a source that sends nothing keeps its place until others want it, and fail
   assert.equal(detail.status, 'Failed')
 })
 
-test('a cancelled run whose target publishes for ever ends', async () => {
-  let ahead = 0
+/** Its target says nothing any more, from publishing on. */
+function endlessTarget(): { readonly engine: CopyEngine; signal(): AbortSignal | undefined } {
   let publishing: AbortSignal | undefined
   const engine: CopyEngine = {
     open() {
@@ -195,14 +195,23 @@ test('a cancelled run whose target publishes for ever ends', async () => {
       }
     },
   }
-  const clock = { now: () => Date.now() + ahead }
-  await using started = await startSharing({ engine, clock })
+  return { engine, signal: () => publishing }
+}
+
+async function beginCopy(started: Sharing): Promise<string> {
   await started.prepare()
   started.write('giver', 'data/a.txt', 'one')
   const dataSetId = await started.share('all', 'Container', { containerName: 'data' })
   await started.map('all', 'Container', { dataSetId, containerName: 'got' })
-  const synchronizationId = await started.synchronize()
-  await until(() => publishing !== undefined)
+  return started.synchronize()
+}
+
+test('a cancelled run whose target publishes for ever ends', async () => {
+  let ahead = 0
+  const { engine, signal } = endlessTarget()
+  await using started = await startSharing({ engine, clock: { now: () => Date.now() + ahead } })
+  const synchronizationId = await beginCopy(started)
+  await until(() => signal() !== undefined)
   const cancelled = await started.call(
     'POST',
     `${taken}/cancelSynchronization`,
@@ -210,7 +219,7 @@ test('a cancelled run whose target publishes for ever ends', async () => {
     consumer,
   )
   assert.equal(cancelled.status, 202)
-  await until(() => publishing?.aborted === true)
+  await until(() => signal()?.aborted === true)
   // Nobody else takes the run over while the clock is ahead of its lease.
   const later = 20 * 60_000
   await started.store.sql.transact((tx) =>
@@ -218,6 +227,19 @@ test('a cancelled run whose target publishes for ever ends', async () => {
   )
   ahead += later
   assert.equal((await started.ended(synchronizationId)).status, 'Cancelled')
+})
+
+test('a process ends while a target publishes for ever, and leaves the run to the next one', async () => {
+  await using store = await sharingStore()
+  const { engine, signal } = endlessTarget()
+  let runId = ''
+  {
+    await using started = await startSharing({ engine, store })
+    runId = await beginCopy(started)
+    await until(() => signal() !== undefined)
+  }
+  const run = await openRuns(store.sql, realClock).find(runId)
+  assert.equal(run?.endedAt, null)
 })
 
 test('what begins while it is revoked is refused or cancelled; a revocation stays, whatever else changes', async (t) => {

@@ -28,6 +28,8 @@ const turnsMax = 3
 const dataSetsAtOnce = 2
 const pollMilliseconds = 2000
 const renewMilliseconds = 500
+/** What has not ended so long after its release is broken off. */
+const releaseMilliseconds = 3000
 const planRows = 200
 /** The attempts for a data set whose failure may pass, before it fails. */
 const triesMax = 3
@@ -129,7 +131,8 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
   const end = new AbortController()
   const ends: EarlyEnd[] = run.cancelled ? ['cancelled'] : []
   if (run.cancelled) end.abort()
-  const stuck = new AbortController()
+  /** Nothing is tried again, whoever wanted it to end. */
+  const enough = new AbortController()
   const pace = new Pace(deps.clock.now())
   const onStop = (): void => letGo('released')
   stop.addEventListener('abort', onStop, { once: true })
@@ -137,9 +140,12 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
   const letGo = (why: EarlyEnd): void => {
     ends.push(why)
     end.abort()
-    if (why === 'stuck') stuck.abort()
+    if (why !== 'cancelled') enough.abort()
     // Not by a cancellation, which removes what was copied: the next worker continues it.
     if (why === 'slow' || why === 'stuck') void session[Symbol.asyncDispose]()
+    // A target that publishes for ever would hold up the end of this process.
+    if (why === 'released')
+      deps.timers.after(releaseMilliseconds, () => session[Symbol.asyncDispose]())
   }
   const renewal = keepLease(deps, held, pace, letGo)
   const hands: Hands = { session, signal: end.signal, pace }
@@ -147,13 +153,12 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
     await using _ = session
     if (!end.signal.aborted && !run.planned) await plan(deps, run)
     // Cancelled while no worker had it: publishing that has begun is completed first.
-    const last = AbortSignal.any([stop, stuck.signal])
     if (run.cancelled)
-      await copyAll(deps, run, { ...hands, signal: last }, ({ publishing }) => publishing)
+      await copyAll(deps, run, { ...hands, signal: enough.signal }, ({ publishing }) => publishing)
     else if (!end.signal.aborted) await copyAll(deps, run, hands)
     if (ends.includes('stuck')) await runs.end(run, 'Cancelled', 'Cancelled.')
     else if (ends.includes('slow')) await giveUp(deps, run)
-    else if (ends[0] === 'released' || (run.cancelled && stop.aborted)) return
+    else if (ends.includes('released')) return
     else if (ends[0] === 'cancelled') await runs.end(run, 'Cancelled', 'Cancelled.')
     else await conclude(deps, run)
   } catch (error) {
