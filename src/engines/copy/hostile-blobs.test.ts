@@ -134,6 +134,51 @@ test('the code of a service is cut, and holds nothing for a terminal', async () 
   assert.match(refused.message, /^[\w .'()/-]{1,200}$/)
 })
 
+test('what a service tells of one blob is no longer than what it lists', async () => {
+  let isFirst = true
+  const { error: refused } = await failureWith((answer, isList) => {
+    if (isList) answer.writeHead(200, service).end(page(blob('x/a')))
+    else if (isFirst) answer.writeHead(412, service).end()
+    else answer.writeHead(200, { ...etag, etag: `"${'a'.repeat(5000)}"` }).end()
+    isFirst &&= isList
+  })
+  assert.deepEqual([refused.code, refused.retry], ['Unsupported', 'never'])
+})
+
+test('what a service calls a checksum and is none is not kept', async () => {
+  await using both = await localServer((request, answer) => {
+    const { method, url = '', headers } = request
+    request.resume()
+    if (url.includes('comp=list')) {
+      answer.writeHead(200, service).end(page(url.includes('c-0') ? blob('x/a') : ''))
+    } else if (headers['x-ms-copy-source'] !== undefined) {
+      answer.writeHead(202, { ...etag, 'content-md5': 'YWFh'.repeat(3000) }).end()
+    } else answer.writeHead(method === 'PUT' ? 201 : 200, service).end()
+  })
+  const at = (container: string): BlobLocation => ({
+    ...{ kind: 'blobs', shape: 'tree' },
+    ...{ account: 'a', key: 'a2V5', container, path: 'x' },
+    endpoint: `http://127.0.0.1:${both.port}/a`,
+  })
+  const manifest = new MemoryManifest()
+  const task = taskOf({ source: at('c-0'), target: at('c-1') }, 'full', manifest)
+  const digests: string[] = []
+  const journal = manifest.journal(task)
+  await using session = inlineEngine().open()
+  await session.copy(
+    task,
+    {
+      ...journal,
+      commit: (progress) => {
+        digests.push(...progress.done.map(({ digest }) => digest))
+        return journal.commit(progress)
+      },
+    },
+    new AbortController().signal,
+  )
+  assert.deepEqual(digests, ['service:'])
+})
+
 describe('a name that a URL would take for a way up', () => {
   for (const name of ['x/../../other/a', 'x/a/../../../other/a', 'x/./../../other/a', 'x/../a']) {
     test(`${name} leads to no other container, of neither service`, async () => {

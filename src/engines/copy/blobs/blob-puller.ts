@@ -30,6 +30,7 @@ const blocksAtOnce = 2
 /** After this many refusals without a success, the service is not asked again. */
 const refusalsMax = 3
 const mark = 'service:'
+const md5Bytes = 16
 const protocolVersion = '2021-12-02'
 const accepted = 202
 const answerMilliseconds = 60_000
@@ -75,7 +76,7 @@ export class BlobPuller {
       try {
         const { contentMD5 } = await target.syncCopyFromURL(url, { sourceConditions })
         this.#hasWorked = true
-        return mark + (contentMD5 === undefined ? '' : Buffer.from(contentMD5).toString('hex'))
+        return digestOf(contentMD5)
       } catch (error) {
         const status = statusOf(error)
         if (status === 412) throw new ItemChanged(item.key)
@@ -135,8 +136,8 @@ export class BlobPuller {
           if (bytes > answerBytesMax) call.destroy()
         })
         answer.on('end', () => {
-          const digest = typeof md5 === 'string' ? Buffer.from(md5, 'base64').toString('hex') : ''
-          done(answer.statusCode === accepted ? mark + digest : undefined)
+          const digest = digestOf(typeof md5 === 'string' ? Buffer.from(md5, 'base64') : undefined)
+          done(answer.statusCode === accepted ? digest : undefined)
         })
       })
       // The deadline of the whole call: a server that sends a byte now and then would never time out otherwise.
@@ -170,6 +171,11 @@ export class BlobPuller {
       ).toString()
     return { source: signed(this.#location, 'r'), target: signed(this.#target, 'cw') }
   }
+}
+
+/** A row keeps it: what has another length is no checksum. */
+function digestOf(md5: Uint8Array | undefined): string {
+  return md5?.length === md5Bytes ? mark + Buffer.from(md5).toString('hex') : mark
 }
 
 interface Signatures {

@@ -81,12 +81,10 @@ export class BlobSource implements ObjectSource {
     const blob = this.#container.getBlobClient(nameOf(this.#location, key))
     try {
       const found = await blob.getProperties()
-      return {
-        key,
-        size: found.contentLength ?? 0,
-        etag: bareEtag(found.etag),
-        modified: found.lastModified?.getTime() ?? 0,
-      }
+      const { contentLength: size = 0, lastModified } = found
+      const etag = bareEtag(found.etag)
+      if (!isSoundState(etag, size)) throw new CopyFailure('Unsupported', noBlob)
+      return { key, size, etag, modified: lastModified?.getTime() ?? 0 }
     } catch (error) {
       // A missing blob is a result; anything else is a failure.
       if (statusOf(error) === 404) return undefined
@@ -147,12 +145,16 @@ function listedOf({ name, properties }: Partial<BlobItem>, prefix: string): List
     name.length <= nameCharactersMax &&
     name.isWellFormed() &&
     !name.includes('\u0000') &&
-    etag.length <= etagCharactersMax &&
-    Number.isSafeInteger(size) &&
-    size >= 0 &&
+    isSoundState(etag, size) &&
     Number.isFinite(modified)
   if (isSound) return { key: name.slice(prefix.length), size, etag, modified }
-  throw new CopyFailure('Unsupported', 'the list of the blob service holds what is no blob')
+  throw new CopyFailure('Unsupported', noBlob)
+}
+
+const noBlob = 'the blob service tells of what is no blob'
+
+function isSoundState(etag: string, size: number): boolean {
+  return etag.length <= etagCharactersMax && Number.isSafeInteger(size) && size >= 0
 }
 
 /** A service that sends a byte now and then would hold a run for ever. */
