@@ -63,11 +63,12 @@ export function openInstallationPlane(
     redirects: config.consentRedirects,
   }
   const contextOf = (services: PlaneServices) => providerContext(base, directory, services)
+  const closing = new AbortController()
   const plane: RunningPlane = opened.use(
     createPlane({
       providers: (services) =>
         providers({
-          ...providerEngines(base, engines, streams),
+          ...providerEngines(base, engines, streams, closing.signal),
           context: contextOf(services),
           consent,
           printer: base.pdfs,
@@ -97,6 +98,8 @@ export function openInstallationPlane(
       onDenied: (denied) => denials.note(denied),
     }),
   )
+  // Before the plane, which waits for its work.
+  opened.defer(() => closing.abort())
   const consentFlow = openConsentFlow(consentParts(contextOf(plane.services), consent))
   return { plane, authorizer, permissions, streams, consentFlow }
 }
@@ -140,6 +143,7 @@ function providerEngines(
   { config, home, outbound }: Foundation,
   { containers, copying, migrating }: Engines,
   streams: Streams,
+  closing: AbortSignal,
 ): Pick<
   ProviderDependencies,
   'containers' | 'copying' | 'migrating' | 'templateLinks' | 'generic'
@@ -147,7 +151,7 @@ function providerEngines(
   return {
     containers: {
       engine: containers.engine,
-      repositories: gitRepositories({ outbound, folder: home.temporaryFolder }),
+      repositories: gitRepositories({ outbound, folder: home.temporaryFolder, signal: closing }),
       streams,
       ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
       hostAddress: config.containersAddress,

@@ -23,6 +23,7 @@ import { after, before, describe, test } from 'node:test'
 import { openForwardProxy } from '#outbound/forward-proxy.ts'
 import { closedPort, localServer, openWay, watchedWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
+import { until } from '../../../tests/until.ts'
 import { type GitOptions, gitRepositories } from './git-repositories.ts'
 import { readAddress } from './repository-address.ts'
 import { RepositoryError } from './repository-error.ts'
@@ -178,6 +179,23 @@ describe('a repository', () => {
     await copy[Symbol.asyncDispose]()
     await server[Symbol.asyncDispose]()
     await waiting
+  })
+
+  test('when the process ends, what is under way ends, and what waits does not begin', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    await using server = await localServer(() => undefined)
+    const closing = new AbortController()
+    const { signal } = closing
+    const given: GitOptions = { ...options, schemes: ['http'], concurrentMax: 1, signal }
+    const repositories = gitRepositories(given)
+    const wish = { owner: 'g', directory: 'r', revision: undefined }
+    const at = `http://127.0.0.1:${server.port}/x`
+    const all = [1, 2].map(() => repositories.fetch({ ...wish, repository: at }))
+    await until(() => server.requests.length === 1)
+    closing.abort()
+    for (const one of all) await refused(one, 'later', /took too long/)
+    assert.equal(server.requests.length, 1)
+    assert.deepEqual(readdirSync(copies), [], 'nothing is left behind')
   })
 
   test('what is not there, too large or too slow is said, and nothing is left behind', async (t) => {

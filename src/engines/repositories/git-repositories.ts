@@ -38,6 +38,8 @@ export interface GitOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Where copies are kept for as long as they are needed. */
   readonly folder?: string
+  /** Ends all that is under way, whatever its server does, and begins nothing more. */
+  readonly signal?: AbortSignal
 }
 
 interface RepositoryWish {
@@ -79,7 +81,11 @@ const listsMax = 4
 
 export function gitRepositories(options: GitOptions): GitRepositories {
   const { concurrentMax, concurrentPerOwnerMax, ...settings } = { ...defaults, ...options }
-  const { outbound, secondsMax, bytesMax, ...git } = settings
+  const { outbound, secondsMax, bytesMax, signal, ...git } = settings
+  const end = (): AbortSignal => {
+    const late = AbortSignal.timeout(secondsMax * 1000)
+    return signal === undefined ? late : AbortSignal.any([late, signal])
+  }
   const parent = options.folder ?? tmpdir()
   const room = createRoom({ sumMax: concurrentMax, perOwnerMax: concurrentPerOwnerMax })
 
@@ -98,7 +104,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       const run: Run = {
         folder,
         arguments: [],
-        signal: AbortSignal.timeout(secondsMax * 1000),
+        signal: end(),
         settings: {
           ...way.settings,
           ...(authorization === undefined
@@ -119,8 +125,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
         archive: () => {
           const named = prefix === '' ? [] : [`--prefix=${prefix}`]
           const archive = ['archive', '--format=tar', ...named, commit]
-          const signal = AbortSignal.timeout(secondsMax * 1000)
-          return filesOf(git, { folder, arguments: archive, signal }, bytesMax)
+          return filesOf(git, { folder, arguments: archive, signal: end() }, bytesMax)
         },
         [Symbol.asyncDispose]: () => rest.disposeAsync(),
       }
