@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -20,6 +20,7 @@ import {
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, runTask, taskOf } from './contract.ts'
 import { CopyCancelled, type CopyFailure, type PostgresTable } from './engine.ts'
+import { csvToParquet } from './tables/parquet.ts'
 import { definition, openTable } from './tables/postgres-table.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
@@ -415,6 +416,27 @@ test('a table becomes one file, as CSV and as Parquet', async (t) => {
     connection.closeSync()
     instance.closeSync()
   }
+})
+
+test('wide rows become Parquet in groups of bounded bytes, in their order', async () => {
+  await using folders = folderPair()
+  const [csv, parquet] = ['csv', 'parquet'].map((name) => join(folders.folder, name))
+  assert.ok(csv !== undefined && parquet !== undefined)
+  const rows = Array.from({ length: 12_000 }, (_, at) => `${at},${String(at).repeat(2000)}\n`)
+  writeFileSync(csv, `id,pad\n${rows.join('')}`)
+  await csvToParquet(csv, parquet, [
+    { name: 'id', type: 'integer', notNull: false },
+    { name: 'pad', type: 'text', notNull: false },
+  ])
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const groups = `(select count(distinct row_group_id) from parquet_metadata('${parquet}'))::int`
+  const read = await connection.runAndReadAll(
+    `select ${groups} > 1, count(*)::int, bool_and(id = file_row_number) from read_parquet('${parquet}', file_row_number = true)`,
+  )
+  assert.deepEqual(read.getRows()[0], [true, 12_000, true])
+  connection.closeSync()
+  instance.closeSync()
 })
 
 test('a type that is none, as a source may name it, becomes no part of a statement', () => {

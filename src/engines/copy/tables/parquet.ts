@@ -13,7 +13,13 @@ export async function csvToParquet(
     '@duckdb/node-api',
     () => import('@duckdb/node-api'),
   )
-  const instance = await DuckDBInstance.create(':memory:')
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: '512MB',
+    temp_directory: `${csv}.spill`,
+    // Order is what one thread keeps by itself. Asked to keep it, DuckDB holds groups of rows however large they are.
+    threads: '1',
+    preserve_insertion_order: 'false',
+  })
   const connection = await instance.connect()
   try {
     const read = columns.map(({ name, type }) => fromCsv(`"${name.replaceAll('"', '""')}"`, type))
@@ -21,7 +27,7 @@ export async function csvToParquet(
     await connection.run(
       `copy (select ${read.join(', ')} from read_csv(${quoted(csv)}, header = true, delim = ',', quote = '"', escape = '"',
         nullstr = '', allow_quoted_nulls = false, columns = {${types.join(', ')}}))
-        to ${quoted(parquet)} (format parquet)`,
+        to ${quoted(parquet)} (format parquet, row_group_size_bytes '64MB')`,
     )
   } finally {
     connection.closeSync()
