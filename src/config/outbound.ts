@@ -39,7 +39,7 @@ export const outboundSettings = {
   outbound: choice(['auto', 'open', 'guarded', 'listed'], {
     default: 'auto',
     description:
-      'What the server may connect to for its callers (git, PostgreSQL, blobs, image registries, identity providers, templates). `open`: everything. `guarded`: the public network, and what `outboundAllow` names. `listed`: only what `outboundAllow` names. `auto` is `open` while the server listens on loopback alone, with no other public address and no trusted proxies, else `guarded`.',
+      'What the server may connect to for its callers (git, PostgreSQL, blobs, image registries, identity providers, templates). `open`: everything. `guarded`: the public network without this machine, and what `outboundAllow` names. `listed`: only what `outboundAllow` names. `auto` is `open` while the server listens on loopback alone, with no other public address and no trusted proxies, else `guarded`.',
   }),
   outboundAllow: rules(
     'Where the server may connect to besides. A loopback, private, link-local or metadata address is allowed by its name, address or network; `*` stands for the public network only.',

@@ -5,7 +5,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { destinationOf, NotReached, socketOf } from './outbound.ts'
+import { silentLog } from '#kernel/ports.ts'
+import { destinationOf, NotReached, openOutbound, socketOf } from './outbound.ts'
 import { answerOf, textOf } from './request.ts'
 import { closedPort, localServer, watchedWay } from './testing/ways.ts'
 
@@ -55,6 +56,27 @@ test('a name with one address inside is refused as a whole, and looks like one t
   assert.deepEqual(server.requests, [])
   assert.match(told[0] ?? '', /127\.0\.0\.1 is a loopback address/)
   assert.match(told[3] ?? '', /ENOTFOUND/)
+})
+
+test('a public address of this machine is inside, unless it is allowed by name', async () => {
+  const own = () => ['93.184.216.34', '2a00:1450::5']
+  const resolve = async () => ['93.184.216.34']
+  const way = (allow: readonly string[]) =>
+    openOutbound({ settings: { mode: 'guarded', allow, deny: [] }, log: silentLog, resolve, own })
+  const at = (host: string) => ({ scheme: 'postgresql', host, port: 5432 })
+  const inside = ['93.184.216.34', '::ffff:93.184.216.34', '[2A00:1450:0:0::5]', 'here.test']
+  for (const host of inside) {
+    await failure(way([]).route(at(host)))
+    await failure(way(['*']).route(at(host)))
+    await failure(
+      way([])
+        .allowing([new URL('https://other.test')])
+        .route(at(host)),
+    )
+  }
+  assert.equal((await way([]).route(at('93.184.216.35'))).host, '93.184.216.35')
+  assert.equal((await way(['here.test']).route(at('here.test'))).host, 'here.test')
+  assert.equal((await way(['93.184.216.34']).route(at('here.test'))).host, 'here.test')
 })
 
 test('open, closed and foreign ports look the same to a caller; the operator sees which', async () => {

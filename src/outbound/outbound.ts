@@ -6,8 +6,9 @@
 
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP, type LookupFunction, Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import type { Log } from '#kernel/ports.ts'
-import { canonicalHost } from './address.ts'
+import { canonicalHost, plainAddress } from './address.ts'
 import { createPolicy, type OutboundSettings } from './policy.ts'
 import { wordsOf } from './tls.ts'
 
@@ -68,10 +69,13 @@ interface OutboundOptions {
   readonly log: Log
   /** Default: the system's. */
   readonly resolve?: Resolve
+  /** The addresses of this machine. Default: the system's. */
+  readonly own?: () => readonly string[]
 }
 
-export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOptions): Outbound {
-  const policy = createPolicy(settings)
+export function openOutbound(options: OutboundOptions): Outbound {
+  const { settings, log, resolve = resolveAll, own = ownAddresses } = options
+  const policy = createPolicy(settings, (address) => own().includes(plainAddress(address)))
   const warn = warnOnce(log)
 
   const refused = (destination: Destination, reason: string, isRuledOut: boolean): NotReached => {
@@ -100,7 +104,7 @@ export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOp
     failed,
     allowing(urls) {
       const allow = [...settings.allow, ...urls.map(ruleFor)]
-      return openOutbound({ settings: { ...settings, allow }, log, resolve })
+      return openOutbound({ ...options, settings: { ...settings, allow } })
     },
     async route(destination) {
       const { scheme, port } = destination
@@ -126,6 +130,11 @@ export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOp
 async function resolveAll(name: string): Promise<readonly string[]> {
   const found = await resolveName(name, { all: true })
   return found.map(({ address }) => address)
+}
+
+function ownAddresses(): readonly string[] {
+  const each = Object.values(networkInterfaces()).flatMap((one) => one ?? [])
+  return each.map(({ address }) => address)
 }
 
 /** For sockets that are given a name: these addresses, whatever name it is. */

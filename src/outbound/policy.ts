@@ -34,7 +34,11 @@ interface Policy {
   judgeAddress(target: Target, address: string): Reason
 }
 
-export function createPolicy(settings: OutboundSettings): Policy {
+/** `isOwn`: an address of this machine, which may be a public one: what it listens on is behind its own firewall. */
+export function createPolicy(
+  settings: OutboundSettings,
+  isOwn: (address: string) => boolean = () => false,
+): Policy {
   const { mode } = settings
   const allow = settings.allow.map(ruleOf)
   const deny = settings.deny.map(ruleOf)
@@ -57,7 +61,8 @@ export function createPolicy(settings: OutboundSettings): Policy {
     const rule = deny.find(fits)
     if (rule !== undefined) return `'${rule.text}' is denied`
     if (mode === 'open' || allow.some(fits)) return undefined
-    const zone = zoneOf(address)
+    const found = zoneOf(address)
+    const zone = found === 'public' && isOwn(address) ? 'local' : found
     if (zone !== 'public') return `${address} is a ${zone} address, and no rule allows it by name`
     // `*` covers public addresses only. An inner host or its network must be named.
     const anybody = allow.some((one) => fitsScheme(one, target) && one.host.kind === 'any')
