@@ -41,6 +41,8 @@ const folderBytesMax = 99
  * folder to itself make that any number.
  */
 const ofPatterns = /[*?[\\]/
+/** What the engine answers for bytes that are no text. It follows a link to them all the same. */
+const unsaid = '\ufffd'
 
 /**
  * Throws `refused` for a volume in the place of a container's accounts, or of a file that Podman writes. Podman reads accounts of the image
@@ -103,42 +105,46 @@ interface Unstarted {
   readonly image: string
 }
 
-/** An archive with copies of the accounts of an image. Throws `refused` for accounts that cannot be read safely. */
+/**
+ * An archive with copies of the accounts of an image. Throws `refused` for accounts that cannot be read safely. To read any file, Podman
+ * itself opens both for names of users: so both are looked at before one is read.
+ */
 export async function copiedAccounts(from: Unstarted, spec: GroupSpec): Promise<Buffer> {
-  const entries = await Promise.all(
-    accountFiles.map(async (path) => ({
-      name: copyName(spec, from.image, path),
-      mode: 0o644,
-      bytes: await accountsAt(from, path),
-    })),
-  )
-  return writeTar(entries)
+  const targets = await Promise.all(accountFiles.map((path) => accountsAt(from, path)))
+  const entries = accountFiles.map(async (path, at) => {
+    const target = targets[at]
+    // Where nothing is, they are empty.
+    const bytes = target === undefined ? new Uint8Array() : await readIn(from, target)
+    return { name: copyName(spec, from.image, path), mode: 0o644, bytes }
+  })
+  return writeTar(await Promise.all(entries))
 }
 
-/** None where a link leads nowhere, as for Podman. */
-async function accountsAt(from: Unstarted, path: string): Promise<Uint8Array> {
-  const { client, container, image } = from
+/** Where accounts really lie; undefined where a link leads nowhere. */
+async function accountsAt(
+  { client, container, image }: Unstarted,
+  path: string,
+): Promise<string | undefined> {
   const refuse = (problem: string): never => {
     throw new EngineError('refused', `the image '${image}': its ${path} ${problem}`)
   }
   const first = await statIn(client, container, path)
   const target = isLink(first) ? textAt(first, 'linkTarget') : path
-  if (ofPatterns.test(target)) refuse('leads to a path that the engine takes for a pattern')
+  if (ofPatterns.test(target) || target.includes(unsaid)) {
+    refuse('leads to a path that the engine takes for a pattern, or cannot say')
+  }
   const found = target === path ? first : await statIn(client, container, target)
-  if (found === undefined) return new Uint8Array()
+  if (found === undefined) return undefined
   if (kindBits.some((bit) => hasBit(numberAt(found, 'mode'), bit))) {
     refuse('is no plain file, and the engine would wait for it')
   }
   if (numberAt(found, 'size') > accountBytesMax) {
     refuse(`has more than ${accountBytesMax / 1024 ** 2} MB`)
   }
-  return (await readIn(from, target)) ?? refuse('cannot be read')
+  return target
 }
 
-async function readIn(
-  { client, container, image }: Unstarted,
-  path: string,
-): Promise<Uint8Array | undefined> {
+async function readIn({ client, container, image }: Unstarted, path: string): Promise<Uint8Array> {
   const doing = `read the accounts of the image '${image}'`
   const response = await client.stream({
     method: 'GET',
@@ -151,7 +157,9 @@ async function readIn(
   const archive = await receiveAll(response, accountBytesMax + headerBytesMax).catch((cause) => {
     throw failureOfConnection(cause, doing)
   })
-  return archive === undefined ? undefined : readTarFile(archive)
+  const bytes = archive === undefined ? undefined : readTarFile(archive)
+  if (bytes !== undefined) return bytes
+  throw new EngineError('refused', `${doing}: it has too many attributes, or is no plain file`)
 }
 
 /** Whether a container has copies of accounts. The program of one from before may exchange its accounts while Podman reads them. */

@@ -211,6 +211,18 @@ describe('hostile images on Podman', () => {
         await symlink('/pipe', join(root, 'etc/group'))
       }
       await refused('linked', await imported('linked', linked), /group is no plain file/)
+      // Podman opens one to read the other out of a container.
+      const beside = async (root: string) => {
+        await pipe(root)
+        await writeFile(join(root, 'etc/group'), 'root:x:0:\n')
+      }
+      await refused('beside', await imported('beside', beside), /passwd is no plain file/)
+      const named = async (root: string) => {
+        await run('mkfifo', [join(root, 'etc/group')])
+        await writeFile(join(root, 'etc/passwd'), 'root:x:0:0::/:\napp:x:7:7::/:\n')
+      }
+      const image = await imported('named', named, ['USER app:staff'])
+      await refused('named', image, /group is no plain file/)
     },
   )
 
@@ -370,6 +382,10 @@ describe('hostile images on Podman', () => {
       await symlink('/x/[a]', join(root, 'etc/passwd'))
     }
     await refused('read', await imported('read', read), /passwd leads to a path/)
+    // The look at this one says that nothing is there.
+    const unsaid = `name="$(printf '\\377')"; mkfifo "$name"; ln -s "/$name" etc/passwd; : > etc/group`
+    const bytes = (root: string) => run('sh', ['-c', unsaid], { cwd: root })
+    await refused('bytes', await imported('bytes', bytes), /passwd leads to a path/)
     const kept = async (root: string) => {
       await withBusybox(root)
       await mkdir(join(root, '[j]ob'))

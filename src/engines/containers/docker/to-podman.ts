@@ -107,6 +107,8 @@ export function unstarted(names: Names, part: ContainerSpec): Creation {
   return creation(containerName(names, part.name), {
     image: part.image,
     entrypoint: ['/none'],
+    // To read out of it, Podman looks up the user of a container, whom its accounts may not have.
+    user: '0:0',
     labels: { ...labelsOf(names.installation, names.group, 'unstarted', part.name), ...ownLabels },
     ...ownWays,
     netns: { nsmode: 'none' },
