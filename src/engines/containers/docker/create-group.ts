@@ -74,7 +74,7 @@ export class GroupCreator {
     await Promise.all(
       missing.map(async (part) => {
         const secrets = contents.environment?.get(part.name) ?? new Map()
-        const own = material?.(part) ?? { workingFolder: '/', files: [] }
+        const own = material?.(part) ?? { workingFolder: '/', files: [], hasFolder: true }
         await this.#container(creation, dialect.part(names, spec, part, { secrets, ...own }))
       }),
     )
@@ -85,19 +85,23 @@ export class GroupCreator {
     // One part of each image. One after the other, so that no more than one image's accounts are in memory.
     const ofImage = new Map(missing.map((part) => [part.image, part]))
     const folders = new Map<string, string>()
+    const withFolder = new Set<string>()
     for (const part of ofImage.values()) {
       folders.set(part.image, await this.#folderOf(part.image))
-      await this.#copyAccounts(names, spec, part)
+      if (await this.#copyAccounts(names, spec, part)) withFolder.add(part.image)
     }
     const sandbox = await inspectContainer(this.#client, sandboxName(names), { api: 'libpod' })
     return (part: ContainerSpec) => ({
       workingFolder: folders.get(part.image) ?? '/',
       files: ownFiles(sandbox, spec, part),
+      hasFolder: withFolder.has(part.image),
     })
   }
 
-  /** Fills the volume of accounts for an image. Removes the group where they are refused. */
-  async #copyAccounts(names: Names, spec: GroupSpec, part: ContainerSpec): Promise<void> {
+  /**
+   * Fills the volume of accounts for an image, and answers whether it has their folder. Removes the group where they are refused.
+   */
+  async #copyAccounts(names: Names, spec: GroupSpec, part: ContainerSpec): Promise<boolean> {
     const { name, ...call } = unstarted(names, part)
     const doing = `read the accounts of the image '${part.image}'`
     const path = `/containers/${name}`
@@ -113,7 +117,8 @@ export class GroupCreator {
         await this.#verifier.remove(names)
       throw error
     }
-    await this.#upload(names, accountsFolder, oneChunk(copied.value), doing)
+    await this.#upload(names, accountsFolder, oneChunk(copied.value.archive), doing)
+    return copied.value.hasFolder
   }
 
   /** The working folder that an image says. */

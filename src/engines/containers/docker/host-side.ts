@@ -13,8 +13,9 @@ import { type ContainerSpec, EngineError, type GroupSpec } from '../engine.ts'
 import { booleanAt, type Json, listAt, numberAt, parseJson, textAt } from '../json.ts'
 import { plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
-import { readTarFile, writeTar } from './tar.ts'
+import { readTarFile, type TarEntry, writeTar } from './tar.ts'
 
+export const accountsParent = '/etc'
 const accountFiles = ['/etc/passwd', '/etc/group'] as const
 /** The folder of the sandbox where the volume with the accounts of the group's images is mounted. */
 export const accountsFolder = '/accounts'
@@ -25,12 +26,16 @@ const ownPlaces = {
   environment: '/run/.containerenv',
 }
 /** Where no volume is mounted. */
-const keptPlaces: readonly string[] = ['/etc', ...accountFiles, ...Object.values(ownPlaces)]
+const keptPlaces: readonly string[] = [accountsParent, ...accountFiles, ...Object.values(ownPlaces)]
 /** Go's bits of a file mode. */
 const linkBit = 2 ** 27
-const kindBits = [2 ** 31, linkBit, 2 ** 26, 2 ** 25, 2 ** 24, 2 ** 21, 2 ** 19]
+const folderBit = 2 ** 31
+const kindBits = [folderBit, linkBit, 2 ** 26, 2 ** 25, 2 ** 24, 2 ** 21, 2 ** 19]
 /** Accounts of images have some kilobytes, those of large installations some hundred. */
 const accountBytesMax = 1024 * 1024
+/** Podman compares all groups of a user with each other, while it holds the container's lock. */
+const accountLinesMax = 2000
+const lineEnd = 10
 /** The headers of an archive of one file, with the attributes of its file system. */
 const headerBytesMax = 256 * 1024
 const silentSeconds = 10
@@ -109,37 +114,45 @@ interface Unstarted {
  * An archive with copies of the accounts of an image. Throws `refused` for accounts that cannot be read safely. To read any file, Podman
  * itself opens both for names of users: so both are looked at before one is read.
  */
-export async function copiedAccounts(from: Unstarted, spec: GroupSpec): Promise<Buffer> {
+export async function copiedAccounts(
+  from: Unstarted,
+  spec: GroupSpec,
+): Promise<{ readonly archive: Buffer; readonly hasFolder: boolean }> {
+  const folder = await statIn(from.client, from.container, accountsParent)
+  const isFolder = hasBit(numberAt(folder, 'mode'), folderBit) && !isLink(folder)
+  if (folder !== undefined && !isFolder) refuse(from, accountsParent, 'is no folder')
   const targets = await Promise.all(accountFiles.map((path) => accountsAt(from, path)))
   const entries = accountFiles.map(async (path, at) => {
     const target = targets[at]
     // Where nothing is, they are empty.
     const bytes = target === undefined ? new Uint8Array() : await readIn(from, target)
+    if (bytes.filter((byte) => byte === lineEnd).length > accountLinesMax) {
+      refuse(from, path, `has more than ${accountLinesMax} lines`)
+    }
     return { name: copyName(spec, from.image, path), mode: 0o644, bytes }
   })
-  return writeTar(await Promise.all(entries))
+  return { archive: writeTar(await Promise.all(entries)), hasFolder: folder !== undefined }
+}
+
+function refuse({ image }: Unstarted, path: string, problem: string): never {
+  throw new EngineError('refused', `the image '${image}': its ${path} ${problem}`)
 }
 
 /** Where accounts really lie; undefined where a link leads nowhere. */
-async function accountsAt(
-  { client, container, image }: Unstarted,
-  path: string,
-): Promise<string | undefined> {
-  const refuse = (problem: string): never => {
-    throw new EngineError('refused', `the image '${image}': its ${path} ${problem}`)
-  }
+async function accountsAt(from: Unstarted, path: string): Promise<string | undefined> {
+  const { client, container } = from
   const first = await statIn(client, container, path)
   const target = isLink(first) ? textAt(first, 'linkTarget') : path
   if (ofPatterns.test(target) || target.includes(unsaid)) {
-    refuse('leads to a path that the engine takes for a pattern, or cannot say')
+    refuse(from, path, 'leads to a path that the engine takes for a pattern, or cannot say')
   }
   const found = target === path ? first : await statIn(client, container, target)
   if (found === undefined) return undefined
   if (kindBits.some((bit) => hasBit(numberAt(found, 'mode'), bit))) {
-    refuse('is no plain file, and the engine would wait for it')
+    refuse(from, path, 'is no plain file, and the engine would wait for it')
   }
   if (numberAt(found, 'size') > accountBytesMax) {
-    refuse(`has more than ${accountBytesMax / 1024 ** 2} MB`)
+    refuse(from, path, `has more than ${accountBytesMax / 1024 ** 2} MB`)
   }
   return target
 }
@@ -172,27 +185,28 @@ export function hasCopies(container: Json): boolean {
 
 /**
  * Makes the working folder of an image that has none. Podman makes none, since it is told which one it is: old versions would make it
- * where links of the container lead on the host. The engine unpacks this one without leaving the container. Answers what keeps the container
- * from being started; undefined when nothing does.
+ * where links of the container lead on the host. And puts plain files below the copies of accounts: where an image
+ * has links, copies are mounted where these lead, so a program could exchange the link, which the runtime opens in the container. The engine unpacks all without leaving
+ * the container. Answers what keeps the container from being started; undefined when nothing does.
  */
 export async function readyProblem(
   client: DockerClient,
   container: Json,
 ): Promise<string | undefined> {
-  const folder = textAt(container, 'Config', 'WorkingDir')
   const id = textAt(container, 'Id')
+  const entries: TarEntry[] = accountFiles.map((path) => ({ name: path.slice(1), mode: 0o644 }))
+  const folder = textAt(container, 'Config', 'WorkingDir')
   const name = `${plainPath(folder).slice(1)}/`
-  if (name === '/' || Buffer.byteLength(name) > folderBytesMax || ofPatterns.test(name)) {
-    return undefined
-  }
-  if ((await statIn(client, id, folder)) !== undefined) return undefined
+  const isMade = name === '/' || Buffer.byteLength(name) > folderBytesMax || ofPatterns.test(name)
+  if (!isMade && (await statIn(client, id, folder)) === undefined)
+    entries.push({ name, mode: 0o755 })
   const [made] = await Promise.allSettled([
     client.json({
       method: 'PUT',
       kind: 'change',
       path: `/containers/${id}/archive`,
       query: { path: '/' },
-      upload: oneChunk(writeTar([{ name, mode: 0o755 }])),
+      upload: oneChunk(writeTar(entries)),
       doing: 'make the working folder',
     }),
   ])

@@ -1,6 +1,6 @@
 /** Writes small tar archives (ustar) of files in memory, and reads such of one file. It refuses names longer than the format allows. */
 
-interface TarEntry {
+export interface TarEntry {
   /** The name of a folder ends with `/`. */
   readonly name: string
   readonly mode: number

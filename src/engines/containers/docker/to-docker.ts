@@ -29,6 +29,8 @@ export interface PartMaterial {
   /** For Podman: the working folder that the image says, and files of the sandbox that a part has. */
   readonly workingFolder: string
   readonly files: readonly OwnFile[]
+  /** Whether the image has the folder of accounts. */
+  readonly hasFolder: boolean
 }
 
 /** How one product creates the containers of a group. */

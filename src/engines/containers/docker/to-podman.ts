@@ -6,7 +6,7 @@
 
 import { type ContainerSpec, type GroupSpec, labelsOf, type MountSpec } from '../engine.ts'
 import type { Json } from '../json.ts'
-import { accountsFolder } from './host-side.ts'
+import { accountsFolder, accountsParent } from './host-side.ts'
 import { accountsVolume, containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 import {
@@ -96,6 +96,7 @@ const ownWays = {
 /** Labels of an image hold where the container has none: this one lets a timer of the host restart units of it. */
 const ownLabels = { 'io.containers.autoupdate': 'disabled' }
 
+const memoryFolder = ['rw', 'mode=0755', 'nosuid', 'nodev']
 const logBytesMax = 4 * 1024 * 1024
 const cpuPeriod = 100_000
 
@@ -120,7 +121,7 @@ function partBody(
   names: Names,
   spec: GroupSpec,
   part: ContainerSpec,
-  { secrets, workingFolder, files }: PartMaterial,
+  { secrets, workingFolder, files, hasFolder }: PartMaterial,
 ): Readonly<Record<string, Json>> {
   const security = part.security ?? {}
   const command = part.command ?? []
@@ -149,6 +150,8 @@ function partBody(
         destination: mount.path,
         options: [...accessOf(spec, mount), 'rbind'],
       })),
+      // A program may move a folder that is not of its image, with what is mounted in it, but no place of a mount.
+      ...(hasFolder ? [] : [{ type: 'tmpfs', destination: accountsParent, options: memoryFolder }]),
       ...files.map(({ source, path }) => ({
         type: 'bind',
         source,
