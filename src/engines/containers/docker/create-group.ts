@@ -27,7 +27,6 @@ import {
   volumeBody,
   volumesFolder,
 } from './to-docker.ts'
-import { unstarted } from './to-podman.ts'
 import type { Verifier } from './verifier.ts'
 
 /** One group to be created. */
@@ -70,30 +69,32 @@ export class GroupCreator {
     if (missing.length === spec.parts.length) {
       await Promise.all(spec.volumes.map((volume) => this.#fill(creation, volume)))
     }
-    const material = dialect.api === 'libpod' ? await this.#hostSide(creation, missing) : undefined
+    const material = await this.#hostSide(creation, missing)
     await Promise.all(
       missing.map(async (part) => {
         const secrets = contents.environment?.get(part.name) ?? new Map()
-        const own = material?.(part) ?? { workingFolder: '/', files: [], hasFolder: true }
-        await this.#container(creation, dialect.part(names, spec, part, { secrets, ...own }))
+        const given = { secrets, ...material(part) }
+        await this.#container(creation, dialect.part(names, spec, part, given))
       }),
     )
   }
 
-  /** What each missing part gets on Podman. */
-  async #hostSide({ names, spec }: GroupCreation, missing: readonly ContainerSpec[]) {
+  /** What each missing part gets beside its spec. */
+  async #hostSide(creation: GroupCreation, missing: readonly ContainerSpec[]) {
+    const { names, spec, dialect } = creation
+    const { api } = dialect
     // One part of each image. One after the other, so that no more than one image's accounts are in memory.
     const ofImage = new Map(missing.map((part) => [part.image, part]))
     const folders = new Map<string, string>()
     const withFolder = new Set<string>()
     for (const part of ofImage.values()) {
-      folders.set(part.image, await this.#folderOf(part.image))
-      if (await this.#copyAccounts(names, spec, part)) withFolder.add(part.image)
+      if (api === 'libpod') folders.set(part.image, await this.#folderOf(part.image))
+      if (await this.#copyAccounts(creation, part)) withFolder.add(part.image)
     }
-    const sandbox = await inspectContainer(this.#client, sandboxName(names), { api: 'libpod' })
+    const sandbox = await inspectContainer(this.#client, sandboxName(names), { api })
     return (part: ContainerSpec) => ({
       workingFolder: folders.get(part.image) ?? '/',
-      files: ownFiles(sandbox, spec, part),
+      files: ownFiles(sandbox, spec, part, api),
       hasFolder: withFolder.has(part.image),
     })
   }
@@ -101,16 +102,23 @@ export class GroupCreator {
   /**
    * Fills the volume of accounts for an image, and answers whether it has their folder. Removes the group where they are refused.
    */
-  async #copyAccounts(names: Names, spec: GroupSpec, part: ContainerSpec): Promise<boolean> {
-    const { name, ...call } = unstarted(names, part)
+  async #copyAccounts(creation: GroupCreation, part: ContainerSpec): Promise<boolean> {
+    const { names, spec, dialect } = creation
+    const { name, ...call } = dialect.unstarted(names, part)
+    const { api } = dialect
     const doing = `read the accounts of the image '${part.image}'`
     const path = `/containers/${name}`
-    const change = { kind: 'change', api: 'libpod', doing } as const
+    const change = { kind: 'change', api, doing } as const
     await this.#client.json({ ...change, method: 'POST', path: '/containers/create', ...call })
     const [copied] = await Promise.allSettled([
-      copiedAccounts({ client: this.#client, container: name, image: part.image }, spec),
+      copiedAccounts({ client: this.#client, api, container: name, image: part.image }, spec),
     ])
-    await this.#client.json({ ...change, method: 'DELETE', path, query: { force: 'true' } })
+    await this.#client.json({
+      ...change,
+      method: 'DELETE',
+      path,
+      query: { force: 'true', v: 'true' },
+    })
     if (copied.status === 'rejected') {
       const error: unknown = copied.reason
       if (error instanceof EngineError && error.kind === 'refused')
@@ -136,7 +144,7 @@ export class GroupCreator {
     }
     if (existing === undefined) {
       const bodies = spec.volumes.map((volume) => volumeBody(names, spec, volume))
-      if (dialect.api === 'libpod') bodies.push(accountsBody(names, spec))
+      bodies.push(accountsBody(names, spec))
       const path = '/volumes/create'
       const doing = 'create a volume'
       await Promise.all([

@@ -116,8 +116,8 @@ export class DockerEngine implements ContainerEngine {
       runsPrograms: true,
       pullsByItself: false,
       startsByItself: false,
-      // Podman restarts at once and without an end; runc and conmon of each run take more than the limits of the part.
-      restartsByItself: product === 'Docker',
+      // Podman restarts at once and without an end. Docker reads accounts that nobody has looked at, also while it starts itself.
+      restartsByItself: false,
       probesByItself: false,
       keepsStopped: true,
       hostFolders: true,
@@ -160,9 +160,7 @@ export class DockerEngine implements ContainerEngine {
     if (lone !== undefined) {
       throw new EngineError('refused', `'${lone.name}' has a group to run as, and no user`)
     }
-    if (dialect.api === 'libpod') {
-      for (const part of spec.parts) requireOwnPlaces(part)
-    }
+    for (const part of spec.parts) requireOwnPlaces(part)
     const existing = await this.#inspectAll(group)
     const { network } = this.#options
     await this.#maker.make({ names, spec, contents, existing, dialect, network })
@@ -195,15 +193,15 @@ export class DockerEngine implements ContainerEngine {
   ): Promise<void> {
     const container = await this.#inspectPart(group, part)
     if ((timeAt(container, 'State', 'StartedAt') ?? 0) > options.startedAt) return
-    const isPodman = (await this.#speak()).api === 'libpod'
     // One of an earlier version: whoever asks for it makes the group anew.
-    if (isPodman && !hasCopies(container)) return await this.remove(group)
+    if (!hasCopies(container)) return await this.remove(group)
     const path = `/containers/${textAt(container, 'Id')}`
     const doing = `restart '${part}'`
     const { graceSeconds } = options
     // Its program may change its files until it has ended, so it is looked at between the two.
     const query = { t: String(graceSeconds) }
     await this.#post(`${path}/stop`, query, doing, graceSeconds + killSeconds)
+    const isPodman = (await this.#speak()).api === 'libpod'
     const problem = isPodman ? await readyProblem(this.#client, container) : undefined
     if (problem !== undefined) {
       throw new EngineError('refused', `the container is not started again: ${problem}`)
@@ -276,7 +274,7 @@ export class DockerEngine implements ContainerEngine {
   async exec(group: string, part: string, request: ExecRequest): Promise<Session> {
     checkCommand(request.command, `for '${part}'`)
     const container = await this.#running(group, part)
-    await this.#requireCopies(container)
+    requireCopies(container)
     return await this.#executions.open(textAt(container, 'Id'), request)
   }
 
@@ -296,7 +294,7 @@ export class DockerEngine implements ContainerEngine {
     }
     if (probe.kind === 'exec') {
       const { command } = probe
-      await this.#requireCopies(container)
+      requireCopies(container)
       const run = () => this.#executions.open(textAt(container, 'Id'), { command })
       return await probeByExec(run, timeoutSeconds)
     }
@@ -391,14 +389,6 @@ export class DockerEngine implements ContainerEngine {
     return container
   }
 
-  async #requireCopies(container: Json): Promise<void> {
-    if ((await this.#speak()).api !== 'libpod' || hasCopies(container)) return
-    throw new EngineError(
-      'refused',
-      'the container was made by an earlier version, and no command can be begun in it: write its group again',
-    )
-  }
-
   async #running(group: string, part: string): Promise<Json> {
     const container = await this.#inspectPart(group, part)
     if (booleanAt(container, 'State', 'Running')) return container
@@ -441,6 +431,14 @@ export class DockerEngine implements ContainerEngine {
       throw error
     }
   }
+}
+
+function requireCopies(container: Json): void {
+  if (hasCopies(container)) return
+  throw new EngineError(
+    'refused',
+    'the container was made by an earlier version, and no command can be begun in it: write its group again',
+  )
 }
 
 function owned(kind: 'container' | 'volume', id: string, found: Json): OwnedObject {

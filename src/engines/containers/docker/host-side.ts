@@ -1,8 +1,9 @@
 /**
- * What Podman does on its host by what an image or a container's files say, looked at before it does it, or kept from it. At each start and
- * command Podman reads the accounts of the container while it holds the container's lock. A pipe in their place holds that lock for ever, and with
+ * What an engine does on its host by what an image or a container's files say, looked at before it does it, or kept from it. At each start and
+ * command it reads the accounts of the container while it holds the container's lock. A pipe in their place holds that lock for ever, and with
  * it each list of containers; a long line of theirs is read into the engine's memory as a whole. So containers get copies of their image's
- * accounts, to read only: Podman reads those where something is mounted, on the host, and no program reaches them.
+ * accounts, to read only. Podman reads those where something is mounted, on the host, and no program reaches them. Docker reads what is below,
+ * which no program can exchange while something is mounted there.
  */
 
 import { posix } from 'node:path'
@@ -50,7 +51,7 @@ const ofPatterns = /[*?[\\]/
 const unsaid = '\ufffd'
 
 /**
- * Throws `refused` for a volume in the place of a container's accounts, or of a file that Podman writes. Podman reads accounts of the image
+ * Throws `refused` for a volume in the place of a container's accounts, or of a file that the engine writes. Engines read accounts of the image
  * below a volume, unseen, and those in a folder of the host by the host's path, where it follows links to whatever they lead to.
  */
 export function requireOwnPlaces({ name, mounts }: ContainerSpec): void {
@@ -62,20 +63,21 @@ export function requireOwnPlaces({ name, mounts }: ContainerSpec): void {
   )
 }
 
-/** A file that Podman writes for the sandbox, and where a container has it. */
+/** A file that the engine writes for the sandbox, and where a container has it. */
 export interface OwnFile {
   readonly source: string
   readonly path: string
 }
 
 /**
- * A part gets these files of its running sandbox, to read only: copies of its image's accounts, and files that Podman keeps in memory of
- * the host, of which it would read and parse the hosts at each start and end of a part, however long a program made them.
+ * A part gets these files of its running sandbox, to read only: copies of its image's accounts, and files that the engine keeps on the host
+ * (Podman in memory), of which it would read and parse the hosts at the start or end of a container, however long a program made them.
  */
 export function ownFiles(
   sandbox: Json,
   spec: GroupSpec,
   { image }: ContainerSpec,
+  api: 'docker' | 'libpod',
 ): readonly OwnFile[] {
   const hostname = textAt(sandbox, 'HostnamePath')
   const volume = listAt(sandbox, 'Mounts').find(
@@ -91,7 +93,7 @@ export function ownFiles(
     { source: textAt(sandbox, 'ResolvConfPath'), path: ownPlaces.resolver },
     { source: hostname, path: ownPlaces.hostname },
     {
-      source: hostname === '' ? '' : `${posix.dirname(hostname)}/.containerenv`,
+      source: api === 'docker' || hostname === '' ? '' : `${posix.dirname(hostname)}/.containerenv`,
       path: ownPlaces.environment,
     },
   ].filter(({ source }) => source !== '')
@@ -106,6 +108,7 @@ function copyName(spec: GroupSpec, image: string, path: string): string {
 /** A container that was never started: nothing changes in it. */
 interface Unstarted {
   readonly client: DockerClient
+  readonly api: 'docker' | 'libpod'
   readonly container: string
   readonly image: string
 }
@@ -118,7 +121,7 @@ export async function copiedAccounts(
   from: Unstarted,
   spec: GroupSpec,
 ): Promise<{ readonly archive: Buffer; readonly hasFolder: boolean }> {
-  const folder = await statIn(from.client, from.container, accountsParent)
+  const folder = await statIn(from, accountsParent)
   const isFolder = hasBit(numberAt(folder, 'mode'), folderBit) && !isLink(folder)
   if (folder !== undefined && !isFolder) refuse(from, accountsParent, 'is no folder')
   const targets = await Promise.all(accountFiles.map((path) => accountsAt(from, path)))
@@ -140,13 +143,14 @@ function refuse({ image }: Unstarted, path: string, problem: string): never {
 
 /** Where accounts really lie; undefined where a link leads nowhere. */
 async function accountsAt(from: Unstarted, path: string): Promise<string | undefined> {
-  const { client, container } = from
-  const first = await statIn(client, container, path)
+  const first = await statIn(from, path)
+  // Docker puts no plain file below the copies, so a program could exchange the link, over which nothing is mounted.
+  if (from.api === 'docker' && isLink(first)) refuse(from, path, 'is a link')
   const target = isLink(first) ? textAt(first, 'linkTarget') : path
   if (ofPatterns.test(target) || target.includes(unsaid)) {
     refuse(from, path, 'leads to a path that the engine takes for a pattern, or cannot say')
   }
-  const found = target === path ? first : await statIn(client, container, target)
+  const found = target === path ? first : await statIn(from, target)
   if (found === undefined) return undefined
   if (kindBits.some((bit) => hasBit(numberAt(found, 'mode'), bit))) {
     refuse(from, path, 'is no plain file, and the engine would wait for it')
@@ -157,12 +161,15 @@ async function accountsAt(from: Unstarted, path: string): Promise<string | undef
   return target
 }
 
-async function readIn({ client, container, image }: Unstarted, path: string): Promise<Uint8Array> {
+async function readIn(
+  { client, api, container, image }: Unstarted,
+  path: string,
+): Promise<Uint8Array> {
   const doing = `read the accounts of the image '${image}'`
   const response = await client.stream({
     method: 'GET',
     path: `/containers/${container}/archive`,
-    api: 'libpod',
+    api,
     query: { path },
     doing,
     silentSeconds,
@@ -197,9 +204,9 @@ export async function readyProblem(
   const entries: TarEntry[] = accountFiles.map((path) => ({ name: path.slice(1), mode: 0o644 }))
   const folder = textAt(container, 'Config', 'WorkingDir')
   const name = `${plainPath(folder).slice(1)}/`
+  const place = { client, api: 'libpod', container: id } as const
   const isMade = name === '/' || Buffer.byteLength(name) > folderBytesMax || ofPatterns.test(name)
-  if (!isMade && (await statIn(client, id, folder)) === undefined)
-    entries.push({ name, mode: 0o755 })
+  if (!isMade && (await statIn(place, folder)) === undefined) entries.push({ name, mode: 0o755 })
   const [made] = await Promise.allSettled([
     client.json({
       method: 'PUT',
@@ -225,10 +232,13 @@ function hasBit(mode: number, bit: number): boolean {
 }
 
 /** Undefined where nothing is. The engine looks without opening it. */
-async function statIn(client: DockerClient, container: string, path: string): Promise<Json> {
+async function statIn(
+  { client, api, container }: Pick<Unstarted, 'client' | 'api' | 'container'>,
+  path: string,
+): Promise<Json> {
   const headers = await client.headers({
     path: `/containers/${container}/archive`,
-    api: 'libpod',
+    api,
     query: { path },
     doing: 'look at a file of the container',
     silentSeconds,

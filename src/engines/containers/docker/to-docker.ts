@@ -12,7 +12,7 @@ import {
 } from '../engine.ts'
 import type { Json } from '../json.ts'
 import type { Call } from './client.ts'
-import type { OwnFile } from './host-side.ts'
+import { accountsFolder, type OwnFile } from './host-side.ts'
 import { accountsVolume, containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 
@@ -26,8 +26,9 @@ export type Creation = Pick<Call, 'query' | 'body'> & { readonly name: string }
 export interface PartMaterial {
   /** Variables that override those of the spec. */
   readonly secrets: ReadonlyMap<string, string>
-  /** For Podman: the working folder that the image says, and files of the sandbox that a part has. */
+  /** For Podman: the working folder that the image says. */
   readonly workingFolder: string
+  /** Files of the sandbox that the part has. */
   readonly files: readonly OwnFile[]
   /** Whether the image has the folder of accounts. */
   readonly hasFolder: boolean
@@ -42,6 +43,11 @@ export interface Dialect {
   /** `network` is one that the operator made; undefined: the engine's default one. */
   sandbox(names: Names, spec: GroupSpec, network: string | undefined): Creation
   part(names: Names, spec: GroupSpec, part: ContainerSpec, material: PartMaterial): Creation
+  /**
+   * A container of a part's image out of which files are read. It is never started. Its hash is of no spec, so that what an interrupted
+   * attempt left counts as outdated.
+   */
+  unstarted(names: Names, part: ContainerSpec): Creation
   /** The entry of an archive that changes the mode of a volume, and the folder of the sandbox where it is unpacked. */
   openVolume(volume: string): { readonly folder: string; readonly entry: string }
 }
@@ -51,8 +57,15 @@ export const docker: Dialect = {
   seccompText: true,
   sandbox: (names, spec, network) =>
     creation(sandboxName(names), sandboxBody(names, spec, network)),
-  part: (names, spec, part, { secrets }) =>
-    creation(containerName(names, part.name), partBody(names, spec, part, secrets)),
+  part: (names, spec, part, material) =>
+    creation(containerName(names, part.name), partBody(names, spec, part, material)),
+  unstarted: (names, part) =>
+    creation(containerName(names, part.name), {
+      Image: part.image,
+      Entrypoint: ['/none'],
+      Labels: unstartedLabels(names, part),
+      HostConfig: { NetworkMode: 'none' },
+    }),
   // Docker leaves the folder itself as it is.
   openVolume: (volume) => ({ folder: volumesFolder, entry: `${volume}/` }),
 }
@@ -105,13 +118,16 @@ function sandboxBody(names: Names, spec: GroupSpec, network: string | undefined)
     HostConfig: {
       ...(network === undefined ? {} : { NetworkMode: network }),
       PortBindings: portBindings,
-      Mounts: spec.volumes
-        .filter((volume) => volume.kind !== 'host')
-        .map((volume) => ({
-          Type: 'volume',
-          Source: volumeName(names, volume.name),
-          Target: `${volumesFolder}/${volume.name}`,
-        })),
+      Mounts: [
+        ...spec.volumes
+          .filter((volume) => volume.kind !== 'host')
+          .map((volume) => ({
+            Type: 'volume',
+            Source: volumeName(names, volume.name),
+            Target: `${volumesFolder}/${volume.name}`,
+          })),
+        { Type: 'volume', Source: accountsVolume(names), Target: accountsFolder },
+      ],
       ...(spec.dns === undefined
         ? {}
         : {
@@ -130,7 +146,7 @@ function partBody(
   names: Names,
   spec: GroupSpec,
   part: ContainerSpec,
-  secrets: ReadonlyMap<string, string>,
+  { secrets, files }: PartMaterial,
 ): Json {
   const security = part.security ?? {}
   const command = part.command ?? []
@@ -144,8 +160,17 @@ function partBody(
     Healthcheck: { Test: ['NONE'] },
     HostConfig: {
       NetworkMode: `container:${sandboxName(names)}`,
-      Mounts: part.mounts.map((mount) => mountBody(names, spec, mount)),
-      RestartPolicy: { Name: policyOf(spec, part) },
+      Mounts: [
+        ...part.mounts.map((mount) => mountBody(names, spec, mount)),
+        ...files.map(({ source, path }) => ({
+          Type: 'bind',
+          Source: source,
+          Target: path,
+          ReadOnly: true,
+        })),
+      ],
+      // `restartsByItself` of the description says why.
+      RestartPolicy: { Name: 'no' },
       ...(part.limits.cpu === undefined ? {} : { NanoCpus: Math.round(part.limits.cpu * 1e9) }),
       ...(part.limits.memoryBytes === undefined ? {} : { Memory: part.limits.memoryBytes }),
       ...(part.limits.processes === undefined ? {} : { PidsLimit: part.limits.processes }),
@@ -185,6 +210,13 @@ export function containerLabels(
   }
 }
 
+export function unstartedLabels(
+  names: Names,
+  part: ContainerSpec,
+): Readonly<Record<string, string>> {
+  return labelsOf(names.installation, names.group, 'unstarted', part.name)
+}
+
 function mountBody(names: Names, spec: GroupSpec, mount: MountSpec): Json {
   const volume = spec.volumes.find((each) => each.name === mount.volume)
   return volume?.kind === 'host'
@@ -206,9 +238,4 @@ export function isReadOnly(spec: GroupSpec, mount: MountSpec): boolean {
 
 export function userOf(user: number, group: number | undefined): string {
   return group === undefined ? String(user) : `${user}:${group}`
-}
-
-function policyOf(spec: GroupSpec, part: ContainerSpec): string {
-  if (spec.restart === 'never') return 'no'
-  return part.init ? 'on-failure' : spec.restart
 }

@@ -16,6 +16,7 @@ import {
   environmentOf,
   isReadOnly,
   type PartMaterial,
+  unstartedLabels,
   userOf,
   volumesFolder,
 } from './to-docker.ts'
@@ -27,6 +28,17 @@ export const podman: Dialect = {
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, material) =>
     creation(containerName(names, part.name), partBody(names, spec, part, material)),
+  unstarted: (names, part) =>
+    creation(containerName(names, part.name), {
+      image: part.image,
+      entrypoint: ['/none'],
+      // To read out of it, Podman looks up the user of a container, whom its accounts may not have.
+      user: '0:0',
+      labels: { ...unstartedLabels(names, part), ...ownLabels },
+      ...ownWays,
+      netns: { nsmode: 'none' },
+      restart_policy: 'no',
+    }),
   // Podman unpacks below a folder that is a volume, and does not see volumes below a folder.
   openVolume: (volume) => ({ folder: `${volumesFolder}/${volume}`, entry: './' }),
 }
@@ -99,23 +111,6 @@ const ownLabels = { 'io.containers.autoupdate': 'disabled' }
 const memoryFolder = ['rw', 'mode=0755', 'nosuid', 'nodev']
 const logBytesMax = 4 * 1024 * 1024
 const cpuPeriod = 100_000
-
-/**
- * A container of a part's image out of which files are read. It is never started. Its hash is of no spec, so that what an interrupted
- * attempt left counts as outdated.
- */
-export function unstarted(names: Names, part: ContainerSpec): Creation {
-  return creation(containerName(names, part.name), {
-    image: part.image,
-    entrypoint: ['/none'],
-    // To read out of it, Podman looks up the user of a container, whom its accounts may not have.
-    user: '0:0',
-    labels: { ...labelsOf(names.installation, names.group, 'unstarted', part.name), ...ownLabels },
-    ...ownWays,
-    netns: { nsmode: 'none' },
-    restart_policy: 'no',
-  })
-}
 
 function partBody(
   names: Names,

@@ -36,7 +36,7 @@ export class Verifier {
     network: string | undefined,
   ): Promise<void> {
     const container = await this.#inspect(sandboxName(names), dialect)
-    const expected = expectedSandbox(names, spec, { network, ...dialect })
+    const expected = expectedSandbox(names, spec, network)
     const found = await this.#differences(expected, container, dialect)
     if (found.length > 0) await this.#refuse(names, [container], found)
   }
@@ -55,7 +55,7 @@ export class Verifier {
         .filter((part) => wanted.includes(part.name))
         .map(async (part) => {
           const container = await this.#inspect(containerName(names, part.name), dialect)
-          const files = dialect.api === 'libpod' ? ownFiles(sandbox, spec, part) : []
+          const files = ownFiles(sandbox, spec, part, dialect.api)
           const expected = expectedContainer(names, spec, part, { sandbox: joined, files })
           const differences = await this.#differences(expected, container, dialect)
           return { container, differences: differences.map((one) => `'${part.name}': ${one}`) }

@@ -10,7 +10,7 @@ import { isOrdinary, plainCapability } from '../privileges.ts'
 import { plainPath } from '../safe-text.ts'
 import { accountsFolder, type OwnFile } from './host-side.ts'
 import { accountsVolume, type Names, volumeName } from './names.ts'
-import { type Dialect, isReadOnly, userOf, volumesFolder } from './to-docker.ts'
+import { isReadOnly, userOf, volumesFolder } from './to-docker.ts'
 
 /** The expected values of an inspection. */
 export interface Expected {
@@ -45,13 +45,13 @@ interface ExpectedMount {
 export function expectedSandbox(
   names: Names,
   spec: GroupSpec,
-  { network, api }: Pick<Dialect, 'api'> & { readonly network: string | undefined },
+  network: string | undefined,
 ): Expected {
   const volumes = [
     ...spec.volumes
       .filter((volume) => volume.kind !== 'host')
       .map(({ name }) => ({ source: volumeName(names, name), path: `${volumesFolder}/${name}` })),
-    ...(api === 'libpod' ? [{ source: accountsVolume(names), path: accountsFolder }] : []),
+    { source: accountsVolume(names), path: accountsFolder },
   ]
   return {
     ...(network === undefined ? {} : { networkName: network }),

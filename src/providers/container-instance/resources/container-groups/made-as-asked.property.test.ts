@@ -403,6 +403,7 @@ async function compare(
       all.find((one) => one.Name === prefix),
       spec,
       part,
+      'libpod',
     )
     assert.equal(files.length, 6)
     const told = toldOf(byName, `${prefix}_part_${part.name}`)

@@ -1,0 +1,119 @@
+/** Images and programs that make a real Docker wait, or take its memory: they are refused, or reach nothing that it reads. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createReadStream } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import { until } from '../../../../tests/until.ts'
+import { cannotStart, startDocker, type ThrowawayDocker } from '../testing/docker.ts'
+import { webGroup } from '../testing/podman.ts'
+import { DockerClient } from './client.ts'
+import { DockerEngine } from './docker-engine.ts'
+
+const run = promisify(execFile)
+
+let docker: ThrowawayDocker | string = 'not started'
+let folder = ''
+before(async () => {
+  docker = await startDocker()
+  folder = await mkdtemp(join(tmpdir(), 'armature-images-'))
+})
+after(async () => {
+  if (typeof docker !== 'string') await docker[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+function onDocker(name: string, body: (engine: DockerEngine) => Promise<void>): void {
+  test(name, async (t: TestContext) => {
+    if (typeof docker === 'string') {
+      if (docker.startsWith(cannotStart)) return t.skip(docker)
+      requireOrSkip(t, false, docker)
+      return
+    }
+    await using engine = new DockerEngine({ ...docker, installation: 'hostile' })
+    await body(engine)
+    assert.deepEqual(await engine.list(), [])
+  })
+}
+
+/** An image of the files that `fill` makes. */
+async function imported(name: string, fill: (root: string) => Promise<unknown>): Promise<string> {
+  const image = `localhost/armature-hostile/${name}:1`
+  const root = join(folder, name)
+  await mkdir(join(root, 'etc'), { recursive: true })
+  await fill(root)
+  const tar = join(folder, `${name}.tar`)
+  await run('tar', ['-C', root, '-cf', tar, '.'])
+  assert.ok(typeof docker !== 'string')
+  await using client = new DockerClient(docker.target)
+  await client.json({
+    method: 'POST',
+    path: '/images/create',
+    query: { fromSrc: '-', repo: image, changes: 'CMD ["/bin/x"]' },
+    upload: createReadStream(tar),
+    doing: 'import',
+  })
+  return image
+}
+
+const changes = [
+  'rm -f /etc/passwd; busybox mkfifo /etc/passwd',
+  'busybox truncate -s 20M /etc/group',
+  'echo x >> /etc/passwd; echo x >> /etc/hosts; echo x >> /etc/resolv.conf',
+  'busybox mv /etc /gone; busybox mkdir /etc; busybox mkfifo /etc/passwd /etc/group',
+]
+/** Fails where Docker would read something else than the image has. */
+const isAsBefore =
+  'test -f /etc/passwd && test ! -s /etc/passwd && test ! -s /etc/group && ! busybox grep -q ^x /etc/hosts /etc/resolv.conf'
+
+for (const [at, change] of changes.entries()) {
+  onDocker(`a program cannot exchange what Docker reads: ${change}`, async (engine) => {
+    const group = `late-${at}`
+    const spec = webGroup(['sh', '-c', `${change}; ${isAsBefore} && exit 3`])
+    await engine.create(group, { ...spec, restart: 'always' })
+    await engine.start(group, spec, ['web'])
+    const ended = async () => {
+      const state = (await engine.observe(group)).parts[0]?.state
+      return state?.kind === 'terminated' ? state : undefined
+    }
+    const first = await until(ended)
+    assert.equal(first.exitCode, 3)
+    await engine.restart(group, 'web', { startedAt: first.startedAt, graceSeconds: 0 })
+    const second = await until(async () => {
+      const state = await ended()
+      return state !== undefined && state.startedAt > first.startedAt ? state : undefined
+    })
+    assert.equal(second.exitCode, 3)
+    await engine.remove(group)
+  })
+}
+
+onDocker('Docker restarts nothing itself, also when it is started again', async (engine) => {
+  assert.ok(typeof docker !== 'string')
+  await using client = new DockerClient(docker.target)
+  const spec = { ...webGroup(['true']), restart: 'always' } as const
+  await engine.create('again', spec)
+  const path = '/containers/armature_hostile_again_part_web/json'
+  const found = await client.json({ method: 'GET', path, doing: 'inspect' })
+  assert.match(JSON.stringify(found), /"RestartPolicy":\{"Name":"no"/)
+  await engine.remove('again')
+})
+
+const images: readonly (readonly [string, (root: string) => Promise<unknown>, RegExp])[] = [
+  ['pipe', (root) => run('mkfifo', [join(root, 'etc/passwd')]), /passwd is no plain file/],
+  ['long', (root) => run('truncate', ['-s', '2M', join(root, 'etc/group')]), /group has more/],
+  ['linked', (root) => symlink('/pipe', join(root, 'etc/group')), /group is a link/],
+]
+for (const [name, fill, message] of images) {
+  onDocker(`accounts of an image that Docker would wait for: ${name}`, async (engine) => {
+    const image = await imported(name, fill)
+    await engine.pull(image)
+    const made = engine.create(name, webGroup([], { image }))
+    await assert.rejects(made, { name: 'EngineError', kind: 'refused', message })
+  })
+}
