@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
@@ -117,3 +117,28 @@ for (const [name, fill, message] of images) {
     await assert.rejects(made, { name: 'EngineError', kind: 'refused', message })
   })
 }
+
+onDocker('a program of an image without /etc cannot move what Docker reads', async (engine) => {
+  const image = await imported('bare', async (root) => {
+    await rm(join(root, 'etc'), { recursive: true })
+    await mkdir(join(root, 'bin'))
+    await copyFile('/bin/busybox', join(root, 'bin/busybox'))
+  })
+  const moved = 'busybox mv /etc /gone; busybox mkdir /etc; busybox mkfifo /etc/passwd /etc/group'
+  const spec = webGroup(
+    ['/bin/busybox', 'sh', '-c', `${moved}; busybox touch /tried; exec busybox sleep 3600`],
+    { image },
+  )
+  await engine.create('bare', spec)
+  await engine.start('bare', spec, ['web'])
+  const code = async (command: readonly string[]) => {
+    const session = await engine.exec('bare', 'web', { command })
+    const exitCode = await session.exitCode()
+    await session[Symbol.asyncDispose]()
+    return exitCode
+  }
+  await until(async () => (await code(['/bin/busybox', 'test', '-f', '/tried'])) === 0)
+  await engine.restart('bare', 'web', { startedAt: Date.now(), graceSeconds: 0 })
+  assert.equal(await code(['/bin/busybox', 'true']), 0)
+  await engine.remove('bare')
+})
