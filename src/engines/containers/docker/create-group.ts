@@ -24,6 +24,7 @@ import {
   accountsBody,
   type Creation,
   type Dialect,
+  type PartMaterial,
   volumeBody,
   volumesFolder,
 } from './to-docker.ts'
@@ -85,26 +86,29 @@ export class GroupCreator {
     const { api } = dialect
     // One part of each image. One after the other, so that no more than one image's accounts are in memory.
     const ofImage = new Map(missing.map((part) => [part.image, part]))
-    const folders = new Map<string, string>()
-    const withFolder = new Set<string>()
+    const found = new Map<string, Omit<PartMaterial, 'secrets' | 'files'>>()
     for (const part of ofImage.values()) {
-      if (api === 'libpod') folders.set(part.image, await this.#folderOf(part.image))
-      if (await this.#copyAccounts(creation, part)) withFolder.add(part.image)
+      const seen = await this.#seen(part.image, dialect)
+      const hasFolder = await this.#copyAccounts(creation, part, seen.image)
+      found.set(part.image, { ...seen, hasFolder })
     }
     const sandbox = await inspectContainer(this.#client, sandboxName(names), { api })
+    const bare = { image: '', workingFolder: '/', hasFolder: false }
     return (part: ContainerSpec) => ({
-      workingFolder: folders.get(part.image) ?? '/',
+      ...(found.get(part.image) ?? bare),
       files: ownFiles(sandbox, spec, part, api),
-      hasFolder: withFolder.has(part.image),
     })
   }
 
   /**
    * Fills the volume of accounts for an image, and answers whether it has their folder. Removes the group where they are refused.
    */
-  async #copyAccounts(creation: GroupCreation, part: ContainerSpec): Promise<boolean> {
-    const { names, spec, dialect } = creation
-    const { name, ...call } = dialect.unstarted(names, part)
+  async #copyAccounts(
+    { names, spec, dialect }: GroupCreation,
+    part: ContainerSpec,
+    image: string,
+  ): Promise<boolean> {
+    const { name, ...call } = dialect.unstarted(names, part, image)
     const { api } = dialect
     const doing = `read the accounts of the image '${part.image}'`
     const path = `/containers/${name}`
@@ -129,12 +133,15 @@ export class GroupCreator {
     return copied.value.hasFolder
   }
 
-  /** The working folder that an image says. */
-  async #folderOf(image: string): Promise<string> {
-    const path = `/images/${pathOf(image)}/json`
-    const doing = `inspect the image '${image}'`
-    const found = await this.#client.json({ method: 'GET', api: 'libpod', path, doing })
-    return posix.join('/', textAt(found, 'Config', 'WorkingDir'))
+  /** The id of an image, whose name may get another one meanwhile, and the working folder that it says. */
+  async #seen(name: string, { api }: Dialect) {
+    const path = `/images/${pathOf(name)}/json`
+    const doing = `inspect the image '${name}'`
+    const found = await this.#client.json({ method: 'GET', api, path, doing })
+    return {
+      image: textAt(found, 'Id'),
+      workingFolder: posix.join('/', textAt(found, 'Config', 'WorkingDir')),
+    }
   }
 
   async #makeSandbox(creation: GroupCreation, existing: Json): Promise<void> {

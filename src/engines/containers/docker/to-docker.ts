@@ -26,6 +26,8 @@ export type Creation = Pick<Call, 'query' | 'body'> & { readonly name: string }
 export interface PartMaterial {
   /** Variables that override those of the spec. */
   readonly secrets: ReadonlyMap<string, string>
+  /** The id of the image. */
+  readonly image: string
   /** For Podman: the working folder that the image says. */
   readonly workingFolder: string
   /** Files of the sandbox that the part has. */
@@ -47,7 +49,7 @@ export interface Dialect {
    * A container of a part's image out of which files are read. It is never started. Its hash is of no spec, so that what an interrupted
    * attempt left counts as outdated.
    */
-  unstarted(names: Names, part: ContainerSpec): Creation
+  unstarted(names: Names, part: ContainerSpec, image: string): Creation
   /** The entry of an archive that changes the mode of a volume, and the folder of the sandbox where it is unpacked. */
   openVolume(volume: string): { readonly folder: string; readonly entry: string }
 }
@@ -59,9 +61,9 @@ export const docker: Dialect = {
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, material) =>
     creation(containerName(names, part.name), partBody(names, spec, part, material)),
-  unstarted: (names, part) =>
+  unstarted: (names, part, image) =>
     creation(containerName(names, part.name), {
-      Image: part.image,
+      Image: image,
       Entrypoint: ['/none'],
       Labels: unstartedLabels(names, part),
       HostConfig: { NetworkMode: 'none' },
@@ -146,12 +148,12 @@ function partBody(
   names: Names,
   spec: GroupSpec,
   part: ContainerSpec,
-  { secrets, files }: PartMaterial,
+  { secrets, image, files }: PartMaterial,
 ): Json {
   const security = part.security ?? {}
   const command = part.command ?? []
   return {
-    Image: part.image,
+    Image: image,
     ...(command.length === 0 ? {} : { Entrypoint: command, Cmd: [] }),
     Env: [...environmentOf(part, secrets)].map(([name, value]) => `${name}=${value}`),
     ...(security.user === undefined ? {} : { User: userOf(security.user, security.group) }),

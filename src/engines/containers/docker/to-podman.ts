@@ -28,9 +28,9 @@ export const podman: Dialect = {
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, material) =>
     creation(containerName(names, part.name), partBody(names, spec, part, material)),
-  unstarted: (names, part) =>
+  unstarted: (names, part, image) =>
     creation(containerName(names, part.name), {
-      image: part.image,
+      image,
       entrypoint: ['/none'],
       // To read out of it, Podman looks up the user of a container, whom its accounts may not have.
       user: '0:0',
@@ -116,14 +116,14 @@ function partBody(
   names: Names,
   spec: GroupSpec,
   part: ContainerSpec,
-  { secrets, workingFolder, files, hasFolder }: PartMaterial,
+  { secrets, image, workingFolder, files, hasFolder }: PartMaterial,
 ): Readonly<Record<string, Json>> {
   const security = part.security ?? {}
   const command = part.command ?? []
   const { cpu, memoryBytes, processes } = part.limits
   const isHost = (mount: MountSpec) => folderOf(spec, mount) !== undefined
   return {
-    image: part.image,
+    image,
     ...(command.length === 0 ? {} : { entrypoint: command, command: [] }),
     ...hostnameBody(spec),
     env: Object.fromEntries(environmentOf(part, secrets)),
