@@ -365,6 +365,39 @@ describe('hostile images on Podman', () => {
     },
   )
 
+  onPodman('an image whose name is given to another one meanwhile', async (started) => {
+    await using client = new DockerClient(started.target)
+    await using engine = engineOf(started)
+    const without = async (root: string) => {
+      await withBusybox(root)
+      await rm(join(root, 'etc'), { recursive: true })
+    }
+    const images = [await imported('with', withBusybox), await imported('without', without)]
+    const query = { repo: 'localhost/armature-hostile/moving', tag: '1' }
+    const spec = webGroup([], { image: `${query.repo}:1` })
+    const move = async (image = '') => {
+      const path = `/images/${image}/tag`
+      await client.json({ method: 'POST', path, query, doing: 'tag' })
+    }
+    await move(images[0])
+    for (const group of ['m1', 'm2', 'm3', 'm4', 'm5', 'm6']) {
+      let isMade = false
+      const made = engine.create(group, spec).finally(() => {
+        isMade = true
+      })
+      for (let at = 0; !isMade; at++) await move(images[at % 2])
+      await made
+      const format = '{{.Image}} {{.HostConfig.Tmpfs}}'
+      const name = `armature_images_${group}_part_web`
+      const [id = '', ...memory] = (
+        await started.podman('inspect', '--format', format, name)
+      ).split(' ')
+      const isWith = (await started.podman('image', 'inspect', images[0] ?? '')).includes(id)
+      assert.equal(memory.join(' ').includes('/etc'), !isWith)
+      await engine.remove(group)
+    }
+  })
+
   onPodman('accounts of an image with many lines, or in a folder that is a link', async () => {
     const many = (root: string) => writeFile(join(root, 'etc/group'), ':x:1:a\n'.repeat(2001))
     await refused('many', await imported('many', many), /group has more than 2000 lines/)
