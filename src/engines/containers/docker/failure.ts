@@ -14,6 +14,7 @@ const wording: readonly (readonly [RegExp, EngineErrorKind])[] = [
   ],
   [/no such (container|image|volume|exec)|image not known/i, 'absent'],
   [/command that was not found|executable file not found|no such file or directory/i, 'refused'],
+  [/unable to find (?:user|group) /i, 'refused'],
   [/workdir \S+ does not exist on container/i, 'refused'],
   [/no command (?:or entrypoint|specified)/i, 'refused'],
   [/error mounting|read-only file system/i, 'refused'],
