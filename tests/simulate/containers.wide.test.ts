@@ -39,6 +39,8 @@ interface Fixture {
   readonly moments: readonly number[]
   /** The longest time between creation and deletion of a group, in milliseconds. */
   readonly headStartMax: number
+  /** An engine may need one of its own beside the two of each group. */
+  readonly volumesOfGroup: number
   look(home: string): Promise<Held>
 }
 
@@ -162,7 +164,11 @@ async function assertShown(
 }
 
 /** The engine has the containers and volumes of the existing groups, in their last version, once. */
-function assertHeld(held: Held, wanted: ReadonlyMap<string, string | undefined>): void {
+function assertHeld(
+  held: Held,
+  wanted: ReadonlyMap<string, string | undefined>,
+  perGroup: number,
+): void {
   const marks = [...wanted.values()].filter((mark) => mark !== undefined)
   const tokenOf = new Map(
     held.containers.flatMap((line) => {
@@ -180,7 +186,8 @@ function assertHeld(held: Held, wanted: ReadonlyMap<string, string | undefined>)
       ])
       .sort(),
   )
-  assert.deepEqual(held.volumes, tokens.flatMap((token) => [token, token]).sort())
+  const volumes = tokens.flatMap((token) => Array.from({ length: perGroup }, () => token))
+  assert.deepEqual(held.volumes, volumes.sort())
   assert.deepEqual(held.networks, [], 'networks were made')
 }
 
@@ -200,7 +207,7 @@ async function killed(t: TestContext, fixture: Fixture, random: Random): Promise
       return groups.put(running, name, `${name}-1`)
     })
     for (const answer of await Promise.all(first)) await succeeded(running, answer)
-    assertHeld(await fixture.look(home), wanted)
+    assertHeld(await fixture.look(home), wanted, fixture.volumesOfGroup)
     const interrupted: number[] = []
     for (const [round, moment] of fixture.moments.entries()) {
       const [gone, changed, made] = [`g${round}`, `g${round + 1}`, `g${round + 2}`]
@@ -231,7 +238,7 @@ async function killed(t: TestContext, fixture: Fixture, random: Random): Promise
         await removed(running, (await deletions[at]) ?? (await groups.delete(running, name)))
       }
       await assertShown(running, groups, wanted)
-      assertHeld(await fixture.look(home), wanted)
+      assertHeld(await fixture.look(home), wanted, fixture.volumesOfGroup)
     }
     t.diagnostic(`operations under way at each kill: ${interrupted.join(', ')}`)
     assert.ok(
@@ -242,7 +249,7 @@ async function killed(t: TestContext, fixture: Fixture, random: Random): Promise
     const deleted = await Promise.all(left.map((name) => groups.delete(running, name)))
     for (const answer of deleted) await removed(running, answer)
     for (const name of left) wanted.set(name, undefined)
-    assertHeld(await fixture.look(home), wanted)
+    assertHeld(await fixture.look(home), wanted, fixture.volumesOfGroup)
   } finally {
     await running[Symbol.asyncDispose]()
     rmSync(home, { recursive: true, force: true })
@@ -305,6 +312,7 @@ test('simulated container groups outlive kill -9 of the server', async (t) => {
     image: 'registry.example/web:1',
     moments: someOf([0, 10, 30, 80, 150, 300], 2, 1),
     headStartMax: 100,
+    volumesOfGroup: 2,
     look: lookAtFiles,
   }
   await killed(t, fixture, seededRandom(seed))
@@ -327,6 +335,7 @@ test('container groups on Podman outlive kill -9 of the server', async (t) => {
     image: testImage,
     moments: someOf([0, 80, 250, 500, 900], 2, 1),
     headStartMax: 400,
+    volumesOfGroup: 3,
     look: async () => {
       const held = await lookAtPodman(target)
       return { ...held, networks: held.networks.filter((name) => !before.has(name)) }
