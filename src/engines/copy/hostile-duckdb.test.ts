@@ -1,6 +1,7 @@
 /** Files of DuckDB whose makers wrote into them what DuckDB itself would not. */
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +17,9 @@ import { test } from 'node:test'
 import { DuckDBInstance, DuckDBScalarFunction, DuckDBVarCharType, INTEGER } from '@duckdb/node-api'
 import { failure, runTask, taskOf } from './contract.ts'
 import type { DuckdbTable } from './engine.ts'
+import { openDuckdbFiles } from './tables/duckdb-files.ts'
 import { isDuckdbType } from './tables/duckdb-types.ts'
+import { openTableStage } from './tables/table-stage.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
 import { MemoryManifest } from './testing/memory-journal.ts'
 
@@ -130,6 +133,65 @@ test('a function in a file reads nothing of others below the same folder', async
       assert.equal(refused.code, 'SourceRefused')
       assert.match(refused.message, /Permission/)
     }
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+})
+
+test('a link or a pipe beside a file is not followed, also for its log', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'armature-hostile-duckdb-'))
+  try {
+    for (const name of ['from', 'to', 'other']) mkdirSync(join(root, name))
+    for (const name of ['from', 'to']) await makeFile(join(root, name, 'd.duckdb'), 'VARCHAR')
+    const precious = join(root, 'other', 'precious')
+    const at = (folder: string): DuckdbTable => ({ ...orders, root, folder })
+    const copy = async (): Promise<string> => {
+      const manifest = new MemoryManifest()
+      manifest.owned = true
+      const both = { source: at('from'), target: at('to') }
+      return (await failure(runTask(inlineEngine(), taskOf(both, 'full', manifest), manifest))).code
+    }
+    for (const folder of ['from', 'to']) {
+      for (const ending of ['.wal', '.wal.checkpoint', '.wal.recovery']) {
+        const log = join(root, folder, `d.duckdb${ending}`)
+        writeFileSync(precious, 'of others')
+        symlinkSync(precious, log)
+        assert.equal(await copy(), 'PathRefused', log)
+        assert.equal(readFileSync(precious, 'utf8'), 'of others')
+        rmSync(log)
+        execFileSync('mkfifo', [log])
+        assert.equal(await copy(), 'PathRefused', log)
+        rmSync(log)
+      }
+    }
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+})
+
+test('a link that takes the place of a target while rows are read is not followed', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'armature-hostile-duckdb-'))
+  try {
+    for (const name of ['from', 'to', 'other']) mkdirSync(join(root, name))
+    for (const name of ['from', 'other']) await makeFile(join(root, name, 'd.duckdb'), 'VARCHAR')
+    const before = readFileSync(join(root, 'other', 'd.duckdb'))
+    const manifest = new MemoryManifest()
+    const at = (folder: string): DuckdbTable => ({ ...orders, root, folder })
+    const task = taskOf({ source: at('from'), target: at('to') }, 'full', manifest)
+    const stage = openTableStage(root, task)
+    const files = await openDuckdbFiles(
+      at('to'),
+      stage,
+      'TargetRefused',
+      new AbortController().signal,
+    )
+    try {
+      symlinkSync(join(root, 'other', 'd.duckdb'), join(root, 'to', 'd.duckdb'))
+      assert.equal((await failure(files.attach(files.path, 'target', 'write'))).code, 'PathRefused')
+    } finally {
+      await files[Symbol.asyncDispose]()
+    }
+    assert.deepEqual(readFileSync(join(root, 'other', 'd.duckdb')), before)
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

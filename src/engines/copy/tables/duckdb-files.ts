@@ -4,7 +4,7 @@
  * functions into it that read other files (decision 0354).
  */
 
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { elapsedMilliseconds } from '../elapsed.ts'
@@ -87,6 +87,7 @@ export async function openDuckdbFiles(
       return await work()
     } catch (error) {
       stopIfCancelled()
+      if (error instanceof CopyFailure) throw error
       // Paths of this machine are not for the owner of the data.
       const text = error instanceof Error ? error.message : String(error)
       const message = text.replaceAll(`${root}/`, '').split('\n')[0] ?? ''
@@ -116,6 +117,8 @@ export async function openDuckdbFiles(
       const sql = `attach ${literal(path)} as ${quoted(name)} (${mode === 'read' ? 'read_only' : 'read_write'})`
       const isOpened = async (): Promise<boolean> => {
         if (attached.has(path)) return false
+        // Each time: whoever writes beside the file may have put a link there since.
+        for (const ending of logEndings) refuseOthers(root, `${path}${ending}`)
         attached.add(path)
         try {
           await connection.run(sql)
@@ -172,9 +175,16 @@ function fileOf(location: DuckdbTable, root: string): string {
   if (!folderPattern.test(location.folder)) {
     throw new CopyFailure('PathRefused', `'${location.folder.slice(0, 80)}' is no name of a server`)
   }
-  const path = join(root, location.folder, `${location.database}.duckdb`)
-  refuseLinks(root, path, location.database)
-  return path
+  return join(root, location.folder, `${location.database}.duckdb`)
+}
+
+/** DuckDB follows links, also for its logs, and waits for ever to open a pipe. */
+function refuseOthers(root: string, path: string): void {
+  const shown = path.slice(root.length + 1)
+  refuseLinks(root, path, shown)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new CopyFailure('PathRefused', `'${shown}' is no file`)
+  }
 }
 
 export function isThere(path: string): boolean {
