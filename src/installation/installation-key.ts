@@ -48,6 +48,15 @@ export async function requireNextKey(
   current: SealingKey,
 ): Promise<SealingKey> {
   const key = await nextKey(given, home)
+  if (key !== undefined && given.nextKey.keyCommand !== undefined) {
+    const again = await nextKey(given, home)
+    if (again?.id !== key.id) {
+      throw refuse.KeyNotRotated({
+        reason:
+          'the command of ARMATURE_KEY_NEXT_COMMAND gives another key each time. It has to give one that is kept: without it nothing can be opened after a restart.',
+      })
+    }
+  }
   if (key !== undefined && key.id !== current.id) return key
   if (key !== undefined) {
     throw refuse.KeyNotRotated({

@@ -5,6 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { SealingKey } from '#sealing/sealing-key.ts'
+import { openServerHome } from './home.ts'
+import { requireNextKey } from './installation-key.ts'
 import { outsideKey } from './outside-key.ts'
 
 const none = { key: undefined, keyFile: undefined, keyCommand: undefined }
@@ -47,4 +50,17 @@ test('a command is waited for, and nothing else is', async (t) => {
   // Nobody could write it if the process waited for the command.
   writeFileSync(go, '')
   assert.deepEqual(Buffer.from((await found) ?? []), key)
+})
+
+test('a command that makes a key anew each time gives no next key: nobody would have it after a restart', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-key-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const next = (keyCommand: string) =>
+    requireNextKey(
+      { ...none, nextKey: { ...none, keyCommand } },
+      openServerHome(folder),
+      new SealingKey(Buffer.alloc(32, 1)),
+    )
+  await assert.rejects(next('head -c 32 /dev/urandom | base64'), /another key each time/)
+  assert.ok((await next(`echo ${text}`)).isOf(key))
 })
