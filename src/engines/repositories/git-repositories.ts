@@ -3,7 +3,7 @@
  * without history, submodules or hooks. Nothing of a repository is ever run here.
  */
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRoom } from '#kernel/room.ts'
@@ -229,6 +229,10 @@ async function fetchCommit(
   }: { readonly url: string; readonly wanted: string; readonly bytesMax: number },
 ): Promise<string> {
   await runGit(git, { ...run, arguments: ['init', '--quiet', '--bare'] }, bytesMax)
+  // Files come as they are, as in a clone. One may ask for the signature of its commit, which git gives to programs that connect
+  // to addresses in it. This file is above those of the repository.
+  await mkdir(join(run.folder, 'info'), { recursive: true })
+  await writeFile(join(run.folder, 'info', 'attributes'), '* -export-subst\n')
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules']
   const one = [...fetch, '--depth=1', '--', url, `+${wanted}:${local}`]
   try {

@@ -5,7 +5,15 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -199,4 +207,37 @@ describe('a git server that sends without end', () => {
       await new Promise((resolve) => server.close(resolve))
     }
   })
+})
+
+test('a signature that a file asks for is given to no program', async (t) => {
+  if (!requireOrSkip(t, available, reason)) return
+  const at = (name: string) => join(folder, name)
+  const [bare, programs, ran] = [at('signed.git'), at('programs'), at('ran')]
+  mkdirSync(programs)
+  for (const name of ['gpg', 'gpgsm', 'ssh-keygen']) {
+    writeFileSync(join(programs, name), `#!/bin/sh\necho ${name} >> '${ran}'\n`, { mode: 0o755 })
+  }
+  const git = (words: readonly string[], input = '') =>
+    execFileSync('git', ['--git-dir', bare, ...words], { input, encoding: 'utf8' }).trim()
+  git(['init', '--quiet', '--bare'])
+  const blob = (text: string) => git(['hash-object', '-w', '--stdin'], text)
+  const tree = git(
+    ['mktree'],
+    `100644 blob ${blob('f export-subst')}\t.gitattributes\n100644 blob ${blob('$Format:%G?$')}\tf\n`,
+  )
+  for (const kind of ['PGP SIGNATURE', 'SIGNED MESSAGE', 'SSH SIGNATURE']) {
+    const person = 'a <a@example.net> 1700000000 +0000'
+    const signature = `gpgsig -----BEGIN ${kind}-----\n \n iQ\n -----END ${kind}-----`
+    const commit = `tree ${tree}\nauthor ${person}\ncommitter ${person}\n${signature}\n\nx\n`
+    git(['update-ref', 'HEAD', git(['hash-object', '-t', 'commit', '-w', '--stdin'], commit)])
+    await using copy = await gitRepositories({
+      outbound: openWay,
+      schemes: ['file'],
+      folder,
+      searchPath: `${programs}:/usr/local/bin:/usr/bin:/bin`,
+    }).fetch({ owner: 'g', repository: `file://${bare}`, directory: '.', revision: undefined })
+    const files = (await Array.fromAsync(copy.archive())).map((piece) => Buffer.from(piece))
+    assert.match(Buffer.concat(files).toString('latin1'), /f\0/)
+    assert.equal(existsSync(ran), false, kind)
+  }
 })
