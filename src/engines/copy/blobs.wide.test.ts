@@ -182,6 +182,23 @@ test('within one service: what changes while it is published is copied as it is 
   assert.ok(!(await pair.seen()).has('f5'))
 })
 
+test('within one service: what a copy shows of its source opens that blob alone', async (t) => {
+  await using pair = await blobPair(t)
+  if (pair === undefined) return
+  // Both are blob locations.
+  const [source, target] = [pair.source as BlobLocation, pair.target as BlobLocation]
+  await pair.write('given', Buffer.from('given'))
+  await containerOf(source).getBlockBlobClient('kept').uploadData(Buffer.from('kept'))
+  const manifest = new MemoryManifest()
+  await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
+  const copy = containerOf(target).getBlobClient('x/given')
+  const shown = (await copy.getProperties()).copySource ?? ''
+  assert.equal((await fetch(shown)).status, 200)
+  const other = shown.replace(/x(?:\/|%2F)given/, 'kept')
+  assert.notEqual(other, shown)
+  assert.equal((await fetch(other)).status, 403)
+})
+
 objectsContract(
   'blob to blob of another service',
   inlineEngine,

@@ -1,6 +1,6 @@
 /**
  * Asks a blob service to copy a blob within itself, in exactly the listed state. Two signatures, valid for a day,
- * allow reading the one container and writing the other. Where the service cannot do it, the bytes go through this
+ * allow reading the one blob and writing the target's container. The service may show the first to whoever reads the copy. Where the service cannot do it, the bytes go through this
  * process.
  */
 
@@ -8,6 +8,8 @@ import { type Agent, type RequestOptions, request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { Readable } from 'node:stream'
 import {
+  BlobSASPermissions,
+  type BlobSASSignatureValues,
   type BlockBlobClient,
   type ContainerClient,
   ContainerSASPermissions,
@@ -62,11 +64,12 @@ export class BlobPuller {
 
   /** The digest is the service's own checksum, if it reports one. */
   async pull(item: ListedItem, target: BlockBlobClient): Promise<string> {
-    const source = this.#container.getBlobClient(nameOf(this.#location, item.key))
+    const name = nameOf(this.#location, item.key)
+    const source = this.#container.getBlobClient(name)
     if (this.#hasWorked || this.#refusals < refusalsMax) {
       this.#signatures ??= this.#sign()
       const signatures = await this.#signatures
-      const url = `${source.url}?${signatures.source}`
+      const url = `${source.url}?${signatures.source(name)}`
       const sourceConditions = { ifMatch: `"${item.etag}"` }
       const quick = await this.#askedQuickly(url, item, `${target.url}?${signatures.target}`)
       if (quick !== undefined) {
@@ -163,13 +166,17 @@ export class BlobPuller {
     const expiresOn = new Date(now + signatureMilliseconds)
     const signed = (
       { container: containerName, account, key }: BlobLocation,
-      may: string,
+      what: Pick<BlobSASSignatureValues, 'blobName' | 'permissions'>,
     ): string =>
       generateBlobSASQueryParameters(
-        { containerName, permissions: ContainerSASPermissions.parse(may), expiresOn },
+        { containerName, ...what, expiresOn },
         new StorageSharedKeyCredential(account, key),
       ).toString()
-    return { source: signed(this.#location, 'r'), target: signed(this.#target, 'cw') }
+    const reads = BlobSASPermissions.parse('r')
+    return {
+      source: (blobName) => signed(this.#location, { blobName, permissions: reads }),
+      target: signed(this.#target, { permissions: ContainerSASPermissions.parse('cw') }),
+    }
   }
 }
 
@@ -179,8 +186,8 @@ function digestOf(md5: Uint8Array | undefined): string {
 }
 
 interface Signatures {
-  /** Good for reading. */
-  readonly source: string
+  /** Good for reading the blob of that name. */
+  source(blobName: string): string
   /** Good for creating and writing. */
   readonly target: string
 }
