@@ -47,18 +47,32 @@ export function outsideKey(
   return keyIn(keyFile === undefined ? (key ?? '') : readFileSync(keyFile, 'utf8'))
 }
 
+/** Ends those under way. */
+const ends = new Set<() => void>()
+
+/** A process that stops waits for no command. */
+export function endCommands(): void {
+  for (const end of ends) end()
+}
+
 /** Runs in a shell, as the operator would type it. Its error output goes to the server's; the command itself, into no message. */
 function outputOf(command: string, setting: string): Promise<string> {
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] })
   return new Promise((resolve, reject) => {
     let output = ''
-    const fail = (reason: string): void => {
+    const over = (): void => {
       clearTimeout(timer)
+      ends.delete(stop)
+    }
+    const fail = (reason: string): void => {
+      over()
       reject(new Error(`The command of ${setting} failed: ${reason}`))
       // What it began may live on and hold the output.
       child.kill()
       child.stdout.destroy()
     }
+    const stop = (): void => fail('this process ends')
+    ends.add(stop)
     const timer = setTimeout(fail, commandMilliseconds, 'it takes too long')
     child.stdout.setEncoding('utf8').on('data', (piece: string) => {
       output += piece
@@ -67,7 +81,7 @@ function outputOf(command: string, setting: string): Promise<string> {
     child.once('error', (error) => fail(error.message))
     child.once('close', (status, signal) => {
       if (status !== 0) return fail(`it ended with ${signal ?? status}`)
-      clearTimeout(timer)
+      over()
       resolve(output)
     })
   })

@@ -1,12 +1,13 @@
 /** A rotation whose next key comes from a command that takes long, at a replica: it holds up the rotation, and nothing else. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
+import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
@@ -104,4 +105,23 @@ test('a replica goes on while its command looks for the next key, and goes over 
   writing = false
   await writes
   assert.equal(two.keyring.current.id, one.keyring.current.id)
+})
+
+test('a process that ends waits for no command', async (t) => {
+  const folder = freshFolder(t)
+  const begun = join(folder, 'begun')
+  await using store = await openSqlite({
+    path: ':memory:',
+    migrations: installationMigrations,
+    words: { namespace: 'Vendor', brand: 'Vendor' },
+    transactionRetriesMax: 8,
+  })
+  const keys = await open(store, folder)
+  const command = `touch '${begun}'; exec sleep 600`
+  const given: GivenKeys = { ...none, nextKey: { ...none, keyCommand: command } }
+  const asked = requireNextKey(given, openServerHome(folder), keys.keyring.current)
+  asked.catch(() => undefined)
+  await until(() => existsSync(begun))
+  await keys[Symbol.asyncDispose]()
+  await assert.rejects(asked, /this process ends/)
 })

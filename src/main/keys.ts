@@ -9,6 +9,7 @@ import type { Store } from '#stores/store.ts'
 import { adoptEarlierSeals } from '../installation/earlier-seals.ts'
 import type { ServerHome } from '../installation/home.ts'
 import { type GivenKeys, installationKey, nextKey } from '../installation/installation-key.ts'
+import { endCommands } from '../installation/outside-key.ts'
 import {
   type InstallationRecord,
   keepIndexKey,
@@ -60,7 +61,10 @@ export async function openKeys(options: {
     rotation,
     record,
     indexKey,
-    [Symbol.asyncDispose]: () => rotation[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      endCommands()
+      await rotation[Symbol.asyncDispose]()
+    },
   }
 }
 
