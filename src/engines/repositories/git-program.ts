@@ -44,6 +44,9 @@ const frugal: Readonly<Record<string, string>> = {
   'core.packedGitWindowSize': '32m',
   'core.packedGitLimit': '256m',
   'pack.threads': '1',
+  // It tidies in a process of its own, outside of the group, which writes while the folder is removed.
+  'maintenance.auto': 'false',
+  'gc.auto': '0',
 }
 const outOfMemory =
   /out of memory|cannot allocate memory|malloc failed|realloc failed|unable to create thread/i

@@ -98,7 +98,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       using _place = { [Symbol.dispose]: leave }
       const folder = await mkdtemp(join(parent, 'armature-repository-'))
       await using undo = new AsyncDisposableStack()
-      undo.defer(() => rm(folder, { recursive: true, force: true }))
+      undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
       const out = authorization === undefined ? outbound : onlyTo(outbound, url)
       await using way = await connectionTo(out, url, bytesMax)
       const run: Run = {

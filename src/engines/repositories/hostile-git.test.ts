@@ -241,3 +241,22 @@ test('a signature that a file asks for is given to no program', async (t) => {
     assert.equal(existsSync(ran), false, kind)
   }
 })
+
+test('git begins nothing that outlives a fetch', async (t) => {
+  if (!requireOrSkip(t, available, reason)) return
+  const [bare, trace] = [join(folder, 'plain.git'), join(folder, 'trace')]
+  const git = (words: readonly string[], input = '') =>
+    execFileSync('git', ['--git-dir', bare, ...words], { input, encoding: 'utf8' }).trim()
+  git(['init', '--quiet', '--bare'])
+  const person = ['-c', 'user.name=a', '-c', 'user.email=a@example.net']
+  git(['update-ref', 'HEAD', git([...person, 'commit-tree', '-m', 'x', git(['mktree'])])])
+  await using _copy = await gitRepositories({
+    outbound: openWay,
+    schemes: ['file'],
+    folder,
+    environment: { GIT_TRACE: trace },
+  }).fetch({ owner: 'g', repository: `file://${bare}`, directory: '.', revision: undefined })
+  const commands = readFileSync(trace, 'utf8')
+  assert.match(commands, /run_command: .*upload-pack/)
+  assert.doesNotMatch(commands, /maintenance|gc --auto/)
+})
