@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import { destinationOf, NotReached, openOutbound, socketOf } from './outbound.ts'
+import { isOwnAddress } from './own-address.ts'
 import { answerOf, textOf } from './request.ts'
 import { closedPort, localServer, watchedWay } from './testing/ways.ts'
 
@@ -59,10 +60,10 @@ test('a name with one address inside is refused as a whole, and looks like one t
 })
 
 test('a public address of this machine is inside, unless it is allowed by name', async () => {
-  const own = () => ['93.184.216.34', '2a00:1450::5']
+  const isOwn = async (address: string) => ['93.184.216.34', '2a00:1450::5'].includes(address)
   const resolve = async () => ['93.184.216.34']
   const way = (allow: readonly string[]) =>
-    openOutbound({ settings: { mode: 'guarded', allow, deny: [] }, log: silentLog, resolve, own })
+    openOutbound({ settings: { mode: 'guarded', allow, deny: [] }, log: silentLog, resolve, isOwn })
   const at = (host: string) => ({ scheme: 'postgresql', host, port: 5432 })
   const inside = ['93.184.216.34', '::ffff:93.184.216.34', '[2A00:1450:0:0::5]', 'here.test']
   for (const host of inside) {
@@ -77,6 +78,13 @@ test('a public address of this machine is inside, unless it is allowed by name',
   assert.equal((await way([]).route(at('93.184.216.35'))).host, '93.184.216.35')
   assert.equal((await way(['here.test']).route(at('here.test'))).host, 'here.test')
   assert.equal((await way(['93.184.216.34']).route(at('here.test'))).host, 'here.test')
+})
+
+test('the system tells which addresses lead to this machine, also those that no interface has', async () => {
+  assert.equal(await isOwnAddress('127.0.0.1'), true)
+  // Of a network that Linux leads here as a whole.
+  assert.equal(await isOwnAddress('127.4.5.6'), process.platform === 'linux')
+  assert.equal(await isOwnAddress('93.184.216.35'), false)
 })
 
 test('open, closed and foreign ports look the same to a caller; the operator sees which', async () => {

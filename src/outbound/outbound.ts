@@ -6,9 +6,9 @@
 
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP, type LookupFunction, Socket } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import type { Log } from '#kernel/ports.ts'
-import { canonicalHost, plainAddress } from './address.ts'
+import { canonicalHost, plainAddress, zoneOf } from './address.ts'
+import { isOwnAddress } from './own-address.ts'
 import { createPolicy, type OutboundSettings } from './policy.ts'
 import { wordsOf } from './tls.ts'
 
@@ -69,13 +69,14 @@ interface OutboundOptions {
   readonly log: Log
   /** Default: the system's. */
   readonly resolve?: Resolve
-  /** The addresses of this machine. Default: the system's. */
-  readonly own?: () => readonly string[]
+  /** Whether an address leads to this machine. Default: the system tells. */
+  readonly isOwn?: (address: string) => Promise<boolean>
 }
 
 export function openOutbound(options: OutboundOptions): Outbound {
-  const { settings, log, resolve = resolveAll, own = ownAddresses } = options
-  const policy = createPolicy(settings, (address) => own().includes(plainAddress(address)))
+  const { settings, log, resolve = resolveAll, isOwn = isOwnAddress } = options
+  const own = new Set<string>()
+  const policy = createPolicy(settings, (address) => own.has(plainAddress(address)))
   const warn = warnOnce(log)
 
   const refused = (destination: Destination, reason: string, isRuledOut: boolean): NotReached => {
@@ -88,6 +89,13 @@ export function openOutbound(options: OutboundOptions): Outbound {
     const reason = cause instanceof Error ? wordsOf(cause) : String(cause)
     warn(destination, reason, 'an outbound call failed')
     return new NotReached(false, { cause })
+  }
+
+  async function lookWhose(address: string): Promise<void> {
+    if (settings.mode === 'open' || zoneOf(address) !== 'public') return
+    const plain = plainAddress(address)
+    if (await isOwn(plain)) own.add(plain)
+    else own.delete(plain)
   }
 
   async function addressesOf(destination: Destination, host: string): Promise<readonly string[]> {
@@ -113,11 +121,13 @@ export function openOutbound(options: OutboundOptions): Outbound {
         throw refused(destination, 'it is no host with a port', true)
       }
       const target = { scheme, host, port }
+      if (isIP(host) !== 0) await lookWhose(host)
       const ruledOut = policy.judgeText(target)
       if (ruledOut !== undefined) throw refused(destination, ruledOut, true)
       const addresses = await addressesOf(destination, host)
       if (addresses.length === 0) throw refused(destination, 'the name has no address', false)
       for (const address of addresses) {
+        if (address !== host) await lookWhose(address)
         const reason = policy.judgeAddress(target, address)
         // A name that leads to an inner network looks like one that leads nowhere.
         if (reason !== undefined) throw refused(destination, reason, false)
@@ -130,11 +140,6 @@ export function openOutbound(options: OutboundOptions): Outbound {
 async function resolveAll(name: string): Promise<readonly string[]> {
   const found = await resolveName(name, { all: true })
   return found.map(({ address }) => address)
-}
-
-function ownAddresses(): readonly string[] {
-  const each = Object.values(networkInterfaces()).flatMap((one) => one ?? [])
-  return each.map(({ address }) => address)
 }
 
 /** For sockets that are given a name: these addresses, whatever name it is. */
