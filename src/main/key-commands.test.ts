@@ -119,9 +119,9 @@ test('a process that ends waits for no command', async (t) => {
   const keys = await open(store, folder)
   const command = `touch '${begun}'; exec sleep 600`
   const given: GivenKeys = { ...none, nextKey: { ...none, keyCommand: command } }
-  const asked = requireNextKey(given, openServerHome(folder), keys.keyring.current)
-  asked.catch(() => undefined)
+  const found = requireNextKey(given, openServerHome(folder), keys.keyring.current)
+  found.catch(() => undefined)
   await until(() => existsSync(begun))
   await keys[Symbol.asyncDispose]()
-  await assert.rejects(asked, /this process ends/)
+  await assert.rejects(found, /this process ends/)
 })
