@@ -4,8 +4,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { refuse } from '#kernel/error.ts'
 import { group, owner } from '#plane/testing/start.ts'
+import { until } from '../../tests/until.ts'
 import type { DirectoryRoute } from './directory.ts'
 import { type RawAnswer, rawRequest } from './testing/raw-request.ts'
 import { startEdge } from './testing/start.ts'
@@ -355,4 +358,26 @@ test('a caller whose body is there already is authorized once, and one whose bod
   assert.match(String((await answer)[0]), /^HTTP\/1.1 201 /)
   assert.equal(count, 3)
   socket.destroy()
+})
+
+test('what was sent is kept nowhere once it is answered, though its connection stays', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  const bodies: WeakRef<object>[] = []
+  const route = thingsRoute(async (_params, body) => {
+    bodies.push(new WeakRef(Object(body)))
+    // As most answers, it is made in a later turn.
+    await new Promise((done) => setImmediate(done))
+    return {}
+  })
+  await using edge = await startEdge({ directoryRoutes: [route] })
+  const request = { method: 'POST', body: '{"a":{}}', headers: { 'content-type': 'application/json' } }
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => edge.fetch('/directory/things', request)),
+  )
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201])
+  await until(() => {
+    collect()
+    return bodies.length === 5 && bodies.every((body) => body.deref() === undefined)
+  })
 })

@@ -129,6 +129,7 @@ export async function answerErrors(
     }
   } finally {
     edge.running.delete(exchange)
+    exchange.body = undefined
     exchange.leave?.()
   }
 }

@@ -101,8 +101,9 @@ async function walk(exchange: Exchange, edge: Edge, from: number): Promise<numbe
   const { outcome } = exchange
   if (outcome === undefined) throw new Error('the walk ended without an outcome')
   leaveRoomForLarge()
-  // While its bytes wait to be read, its text is kept nowhere.
+  // Nothing of it is kept while its bytes wait to be read, and while its connection, which refers to it, waits for more.
   exchange.outcome = undefined
+  exchange.body = undefined
   const pending = respond(exchange, edge, outcome)
   if (pending !== undefined) await pending
   return undefined
