@@ -1,9 +1,12 @@
 /** The sizes of large rows, as they were seen last: whoever reads one can wait for room before its text is in memory. */
 
+import { objectCharacters, weightOf } from '#kernel/json-weight.ts'
 import type { ResourceRow } from './store.ts'
 
 /** Characters of a document. Smaller ones are bounded by the number of requests and of steps. */
 export const largeFrom = 256 * 1024
+/** Each object takes two characters of text, so no document weighs more than so many times its length. */
+const densest = 1 + objectCharacters / 2
 /** Keys that are remembered. */
 const keysMax = 10_000
 
@@ -13,12 +16,15 @@ export class LargeRows {
   readonly #keyLengths = new Set<number>()
 
   note({ key, document }: ResourceRow): void {
-    if (document.length < largeFrom) {
+    const { length } = document
+    const mayBeLarge = length < largeFrom && length * densest >= largeFrom
+    const weight = mayBeLarge ? weightOf(document) : length
+    if (weight < largeFrom) {
       this.forget(key)
       return
     }
     if (this.#lengths.size >= keysMax) this.#clear()
-    this.#lengths.set(key, document.length)
+    this.#lengths.set(key, weight)
     this.#keyLengths.add(key.length)
   }
 

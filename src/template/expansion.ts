@@ -1,4 +1,6 @@
 /** What all parts of one expansion share: the document, the scope, the problems, the budget. */
+
+import { objectCharacters } from '#kernel/json-weight.ts'
 import { type TemplateDocument, templateLimits } from './document.ts'
 import type { EvaluationQuota } from './evaluation-quota.ts'
 import { jsonLimits } from './json.ts'
@@ -162,9 +164,6 @@ export function lazyValue(
     },
   }
 }
-
-/** Of an object or a list: its brackets, and the memory that it takes besides what is in it. */
-const objectCharacters = 24
 
 /**
  * The approximate number of characters of the value as JSON; counting stops at `most`. Infinite when the value is

@@ -4,6 +4,7 @@
  */
 
 import { backOff } from '#kernel/back-off.ts'
+import { weightOf } from '#kernel/json-weight.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { type ResourceRow, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { systemInitiator } from '../audit.ts'
@@ -48,7 +49,7 @@ export async function reconcileOnce(deps: PlaneDependencies, lease: Lease): Prom
   const known = deps.store.largeAt(key)
   if (!enter(known)) return giveBack(deps, lease)
   const row = await deps.store.get(key)
-  if (known === 0 && !enter(row?.document.length ?? 0)) return giveBack(deps, lease)
+  if (known === 0 && !enter(weightOf(row?.document ?? ''))) return giveBack(deps, lease)
   return await reconcileRow(deps, lease, row)
 }
 

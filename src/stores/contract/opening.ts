@@ -38,6 +38,10 @@ export function openingContract(name: string, given: Given, setting: ContractSet
       assert.equal(store.largeAt('/large'), document.length)
       await store.transact((tx) => tx.remove('/large', 'e3'))
       assert.equal(store.largeAt('/large'), 0)
+      // A short one of many objects is as large in memory.
+      const dense = JSON.stringify({ list: Array.from({ length: 20_000 }, () => ({})) })
+      await store.transact((tx) => tx.insert({ ...row, document: dense }))
+      assert.ok(store.largeAt('/large') > 20_000 * 24)
     })
 
     given('closing ends what was handed in', async (store) => {

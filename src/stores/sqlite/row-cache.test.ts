@@ -93,3 +93,11 @@ test('large rows are known at their own keys and below them, and forgotten one b
   large.note(row('/a/b', bytes))
   assert.equal(large.at('/a/b/c'), bytes)
 })
+
+test('rows full of objects count as what those take in memory', () => {
+  const cache = new RowCache(1_000_000)
+  const document = `[${'{},'.repeat(330)}{}]`
+  const keys = Array.from({ length: 200 }, (_, at) => `/dense/${at}`)
+  for (const key of keys) cache.put({ ...row(key), document })
+  assert.ok(keys.filter((key) => cache.get(key) !== undefined).length < 120)
+})

@@ -4,6 +4,7 @@
  * uncommitted.
  */
 
+import { weightOf } from '#kernel/json-weight.ts'
 import { LargeRows } from '../large-rows.ts'
 import type { ResourceRow } from '../store.ts'
 
@@ -41,9 +42,10 @@ export class RowCache {
 
   /** Takes the place of the row with the same key. A very large row is not kept: it would push out too many others. */
   put(row: ResourceRow): void {
-    const bytes = bytesOf(row)
+    const most = this.#bytesMax / 16
+    const bytes = row.document.length > most ? most + 1 : bytesOf(row)
     this.large.note(row)
-    if (bytes > this.#bytesMax / 16) {
+    if (bytes > most) {
       this.forget(row.key)
       return
     }
@@ -80,6 +82,7 @@ export class RowCache {
   }
 }
 
+/** Others may keep the row as objects as long as it is kept here. */
 function bytesOf(row: ResourceRow): number {
-  return row.document.length + rowOverheadBytes
+  return weightOf(row.document) + rowOverheadBytes
 }

@@ -1,6 +1,7 @@
 /** Answers questions about templates with the language, and keeps the plans it made. Runs inside the thread. */
 
 import { parseExactJson } from '#kernel/exact-json.ts'
+import { weightOf } from '#kernel/json-weight.ts'
 import { inventedValue } from '#plane/invented.ts'
 import { sizeOf } from '#template/expansion.ts'
 import { templateLanguage } from '#template/language.ts'
@@ -91,7 +92,7 @@ export class Evaluations {
       return { ok: false, problems: problemsOf(problems) }
     }
     const plan = expanded.value
-    this.#keep(question.plan, plan, question.template.length)
+    this.#keep(question.plan, plan, weightOf(question.template))
     const declared = read.value.parameters
     const secure = new Set(
       Object.entries(declared).flatMap(([name, one]) => (one.secure ? [name.toLowerCase()] : [])),
@@ -114,8 +115,8 @@ export class Evaluations {
   }
 
   /** A short template can make many and large resources. */
-  #keep(number: number, plan: Plan, templateLength: number): void {
-    const size = templateLength + plan.characters + plan.nodes.length * nodeCharacters
+  #keep(number: number, plan: Plan, templateWeight: number): void {
+    const size = templateWeight + plan.characters + plan.nodes.length * nodeCharacters
     this.#plans.set(number, { plan, size })
     let sum = 0
     for (const one of this.#plans.values()) sum += one.size
