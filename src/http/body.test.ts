@@ -371,7 +371,11 @@ test('what was sent is kept nowhere once it is answered, though its connection s
     return {}
   })
   await using edge = await startEdge({ directoryRoutes: [route] })
-  const request = { method: 'POST', body: '{"a":{}}', headers: { 'content-type': 'application/json' } }
+  const request = {
+    method: 'POST',
+    body: '{"a":{}}',
+    headers: { 'content-type': 'application/json' },
+  }
   const answers = await Promise.all(
     Array.from({ length: 5 }, () => edge.fetch('/directory/things', request)),
   )
@@ -380,4 +384,34 @@ test('what was sent is kept nowhere once it is answered, though its connection s
     collect()
     return bodies.length === 5 && bodies.every((body) => body.deref() === undefined)
   })
+})
+
+test('short bodies of many objects are taken a few at a time, others at once', async () => {
+  const held: (() => void)[] = []
+  let begun = 0
+  const route = thingsRoute(async () => {
+    begun++
+    await new Promise<void>((resolve) => held.push(resolve))
+    return {}
+  })
+  await using edge = await startEdge({ directoryRoutes: [route] })
+  const begunOf = async (list: unknown, expected: number): Promise<void> => {
+    begun = 0
+    const body = JSON.stringify({ list })
+    const headers = { 'content-type': 'application/json' }
+    const all = Array.from({ length: 12 }, () =>
+      edge.fetch('/directory/things', { method: 'POST', body, headers }),
+    )
+    await until(() => begun >= expected)
+    for (let at = 0; at < 20; at++) assert.equal((await edge.fetch('/healthz')).status, 200)
+    assert.equal(begun, expected)
+    const letting = setInterval(() => held.shift()?.(), 1)
+    for (const answer of await Promise.all(all)) assert.equal(answer.status, 201)
+    clearInterval(letting)
+  }
+  await begunOf('x'.repeat(60_000), 12)
+  await begunOf(
+    Array.from({ length: 20_000 }, () => ({})),
+    8,
+  )
 })

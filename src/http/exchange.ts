@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ActivityQueue } from '#activity/queue.ts'
 import type { RequestFrom } from '#activity/record.ts'
 import type { ApiError, ErrorFamily } from '#kernel/error.ts'
+import { weightOf } from '#kernel/json-weight.ts'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -154,6 +155,8 @@ export interface Edge extends EdgeDependencies {
   readonly spareBodies: Buffer[]
   /** Bytes of large bodies. */
   readonly bodyRoom: Room
+  /** What the objects of bodies take in memory besides their text. */
+  readonly objectRoom: Room
   /** Places for bodies that are larger than others may be. */
   readonly largeBodyRoom: Room
   readonly largeBodies: LargeBodies
@@ -275,6 +278,25 @@ export async function enterBodyRoom(
   if (isLarge) await enter(exchange, edge.largeBodyRoom, { amount: 1 })
   else if (announced > smallBodyBytes) await enter(exchange, edge.bodyRoom, { amount: announced })
   return isAwaited(exchange) && !request.destroyed
+}
+
+/** Fewer objects are bounded by the number of concurrent requests. */
+const fewObjects = 64 * 1024
+
+/**
+ * Waits until there is room for the objects of a body that is there, before they are made. Throws and results as for answers.
+ */
+export async function enterObjectRoom(
+  exchange: Exchange,
+  edge: Edge,
+  body: Uint8Array,
+): Promise<boolean> {
+  const amount = weightOf(body) - body.length
+  if (amount < fewObjects) return true
+  const hasWaited = await enter(exchange, edge.objectRoom, { amount })
+  if (!isAwaited(exchange)) return false
+  if (hasWaited) await authorizeAgain(exchange, edge)
+  return true
 }
 
 /**

@@ -226,17 +226,28 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
 /** Bodies above `bodyBytesMax` at once; each may take `businessBodyBytesMax` of the disk. */
 const largeBodiesAtOnceMax = 2
 
+/** In characters, as they weigh. The last part is for callers of whom no such body is there. */
+const objectSizes = {
+  perOwnerMax: 4 * 1024 * 1024,
+  sumMax: 32 * 1024 * 1024,
+  spare: 8 * 1024 * 1024,
+}
+
 /** Characters of large resources of one principal at once; each takes some times as many bytes. */
 const textsMax = 8 * 1024 * 1024
 
 function roomsOf(
   limits: Limits,
-): Pick<Edge, 'bodyRoom' | 'largeBodyRoom' | 'answerRoom' | 'unreadRoom' | 'textRoom'> {
+): Pick<
+  Edge,
+  'bodyRoom' | 'objectRoom' | 'largeBodyRoom' | 'answerRoom' | 'unreadRoom' | 'textRoom'
+> {
   return {
     bodyRoom: createRoom({
       perOwnerMax: limits.bodyBytesAtOncePerPrincipalMax,
       sumMax: limits.bodyBytesAtOnceMax,
     }),
+    objectRoom: createRoom(objectSizes),
     largeBodyRoom: createRoom({ perOwnerMax: 1, sumMax: largeBodiesAtOnceMax }),
     answerRoom: createRoom({
       perOwnerMax: limits.answersAtOncePerPrincipalMax,

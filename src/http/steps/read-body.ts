@@ -18,6 +18,7 @@ import {
   type Edge,
   type Exchange,
   enterBodyRoom,
+  enterObjectRoom,
   smallBodyBytes,
 } from '../exchange.ts'
 import { parseJsonWithPauses } from '../json.ts'
@@ -54,6 +55,7 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
     }
     const { buffer, byteOffset, length } = readBytes(bytes)
     const text = Buffer.from(buffer, byteOffset, length)
+    if (!(await enterObjectRoom(exchange, edge, text))) throw connectionEnded()
     const pause = () => freeTurn(exchange.principal?.id)
     exchange.body = await parseJsonWithPauses(text, size, exchange.bodySyntax, pause)
   } finally {
