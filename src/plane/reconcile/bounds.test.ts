@@ -150,6 +150,57 @@ test('silent servers in several groups leave a place, and none at all once they 
   assert.equal(found('quiet2'), 1)
 })
 
+test('what one owner has waiting in several groups leaves places to groups without work', async () => {
+  const open = Promise.withResolvers<void>()
+  const looked: string[] = []
+  const waits: (() => unknown)[] = []
+  await using t = await startPlane({
+    limits: { stepsAtOnceMax: 4 },
+    reconcile: false,
+    // Only the time after which work counts as waiting ends, and when the test says so.
+    timers: {
+      after(milliseconds, callback) {
+        if (milliseconds === 2000) waits.push(callback)
+        return { cancel: () => undefined }
+      },
+    },
+    providers: [
+      scriptedProvider({
+        async observe({ id }) {
+          looked.push(id.key)
+          if (!id.key.includes('/quiet/')) await open.promise
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const put = async (name: string, count: number): Promise<void> => {
+    const path = group.replace(/[^/]+$/, name)
+    await t.call('PUT', path, { location: 'westus' }, { version: '2021-04-01' })
+    for (let one = 0; one < count; one++) {
+      await t.call('PUT', `${path}/providers/Vendor.Scripted/valves/v${one}`, body)
+    }
+  }
+  const go = async (): Promise<void> => {
+    for (let round = 0; round < 8; round++) {
+      t.clock.advance(2)
+      t.plane.reconciler.wake()
+      for (let turns = 0; turns < 50; turns++) await turn()
+      for (const end of waits.splice(0)) end()
+    }
+  }
+  for (const name of ['a', 'b', 'c']) await put(name, 5)
+  t.plane.reconciler.start()
+  await go()
+  await put('quiet', 1)
+  await go()
+  open.resolve()
+  assert.ok(
+    looked.some((key) => key.includes('/quiet/')),
+    looked.join(),
+  )
+})
+
 test('behind the work of a crowded group, that of others is claimed at once', async () => {
   const open = Promise.withResolvers<void>()
   const looked: string[] = []

@@ -103,7 +103,10 @@ export function createReconciler(
         continue
       }
       const until = now + deps.limits.leaseSeconds * 1000
-      const lease: Lease = { claim, until, hasNewEvent: false, steps, large }
+      const lease: Lease = {
+        ...{ claim, until, hasNewEvent: false, steps, large, owner: undefined },
+        hasPlace: () => hasPlace(lease, { underway, waiting }, max),
+      }
       const wait = timers.after(waitingMilliseconds, () => {
         if (underway.has(lease)) waiting.add(lease)
         return look()
@@ -199,6 +202,18 @@ function isCrowded({ key }: Claim, { underway, waiting }: Running, max: number):
   const others = underway.size - waiting.size - working
   if (own.length >= Math.ceil(max * groupShare)) return true
   return others > 0 && working + 1 > (max - others) * groupShare
+}
+
+/**
+ * Whether the waiting work of its owner leaves it a place: of one owner no more waits than half of what may work at once,
+ * and the last quarter of all places is for owners of whom nothing waits. A group without other work has a place anyway.
+ */
+function hasPlace(lease: Lease, { underway, waiting }: Running, max: number): boolean {
+  const group = groupKey(lease.claim.key)
+  const others = [...underway.keys()].filter((one) => one !== lease)
+  if (others.every((one) => groupKey(one.claim.key) !== group)) return true
+  const own = others.filter((one) => waiting.has(one) && one.owner === lease.owner).length
+  return own === 0 || (own < max / 2 && underway.size <= max * 1.5)
 }
 
 /** Handles an event of the engine: the resource becomes due now, if it is stored. */

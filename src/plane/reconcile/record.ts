@@ -25,6 +25,10 @@ export interface Lease {
   readonly steps: { done: number; failed: number }
   /** Of all work of this process. */
   readonly large: LargeWork
+  /** Who changed its resource last; undefined until that was read. */
+  owner: string | undefined
+  /** False while its owner has too much that waits. */
+  hasPlace(): boolean
 }
 
 /** One turn of work: the resource as it was when the turn began. */

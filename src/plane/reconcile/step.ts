@@ -71,6 +71,8 @@ async function reconcileRow(
     return false
   }
   const resource = readRow(row)
+  lease.owner = resource.systemData.lastModifiedBy
+  if (!lease.hasPlace()) return giveBack(deps, lease)
   const subject = subjectOf(deps, resource)
   const work: Work = { deps, lease, compiled, reconcile, resource, subject }
   try {
