@@ -103,10 +103,7 @@ export function createReconciler(
         continue
       }
       const until = now + deps.limits.leaseSeconds * 1000
-      const lease: Lease = {
-        ...{ claim, until, hasNewEvent: false, steps, large, owner: undefined },
-        hasPlace: () => hasPlace(lease, { underway, waiting }, max),
-      }
+      const lease = leaseOf({ claim, until, steps, large }, { underway, waiting }, max)
       const wait = timers.after(waitingMilliseconds, () => {
         if (underway.has(lease)) waiting.add(lease)
         return look()
@@ -202,6 +199,20 @@ function isCrowded({ key }: Claim, { underway, waiting }: Running, max: number):
   const others = underway.size - waiting.size - working
   if (own.length >= Math.ceil(max * groupShare)) return true
   return others > 0 && working + 1 > (max - others) * groupShare
+}
+
+function leaseOf(
+  held: Pick<Lease, 'claim' | 'until' | 'steps' | 'large'>,
+  running: Running,
+  max: number,
+): Lease {
+  const lease: Lease = {
+    ...held,
+    hasNewEvent: false,
+    owner: undefined,
+    hasPlace: () => hasPlace(lease, running, max),
+  }
+  return lease
 }
 
 /**
