@@ -127,3 +127,16 @@ test('one person has so many rows; what was used up goes first, then what ends f
   assert.equal(await tokens.find('t1'), undefined)
   assert.ok(await setting.adapter('Grant').find('g'))
 })
+
+test('the rows of one person are counted whoever writes between them', async () => {
+  await using setting = await open()
+  const tokens = setting.adapter('RefreshToken')
+  for (let at = 1; at <= 400; at++) {
+    const jti = `t${at}`
+    await tokens.upsert(jti, at % 50 === 0 ? { jti } : { jti, accountId: 'a' }, 60)
+  }
+  const rows = await setting.store.sql.all(
+    "select id from identity_oauth_states where account_id = 'a'",
+  )
+  assert.ok(rows.length >= 60 && rows.length < 60 + 50, `${rows.length}`)
+})
