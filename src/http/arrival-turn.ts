@@ -44,13 +44,33 @@ export function createArrivalTurns({
   const begun = new WeakSet<Socket>()
   const waiting = new Map<string, Waiting>()
   const callers = new WeakMap<Socket, string>()
+  const held = new WeakMap<Socket, Set<IncomingMessage>>()
 
-  async function counted(address: string, socket: Socket, turn: Promise<void>): Promise<void> {
+  /** The requests of a connection that wait. When it ends they keep their turn, but not their heads, which are large. */
+  function heldOf(socket: Socket): Set<IncomingMessage> {
+    const known = held.get(socket)
+    if (known !== undefined) return known
+    const requests = new Set<IncomingMessage>()
+    held.set(socket, requests)
+    socket.once('close', () => {
+      for (const request of requests) Object.assign(request, { rawHeaders: [], headers: {} })
+    })
+    return requests
+  }
+
+  async function counted(
+    address: string,
+    request: IncomingMessage,
+    turn: Promise<void>,
+  ): Promise<void> {
+    const { socket } = request
     const own = waiting.get(address) ?? { sum: 0, bySocket: new Map() }
     waiting.set(address, own)
     own.sum++
     own.bySocket.set(socket, (own.bySocket.get(socket) ?? 0) + 1)
+    const requests = heldOf(socket).add(request)
     await turn
+    requests.delete(request)
     release(address, own, socket, 1)
   }
 
@@ -104,7 +124,7 @@ export function createArrivalTurns({
     const free = () => freeUnknownTurn(`address ${numberOf(address) % addressLines}`)
     const turn =
       pace(address, socket)?.then(() => (socket.destroyed ? undefined : free())) ?? free()
-    return turn && counted(address, socket, turn)
+    return turn && counted(address, request, turn)
   }
 }
 

@@ -9,11 +9,15 @@ import type { Socket, Server as TcpServer } from 'node:net'
 import { totalmem } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
+import { getHeapStatistics } from 'node:v8'
 import { connected } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
+import { createHeadsAhead } from './heads-ahead.ts'
 
 interface ConnectionLimits {
   readonly connectionsMax: number
+  /** Of proxies, with all others. */
+  readonly proxyConnectionsMax: number
   readonly connectionsPerAddressMax: number
 }
 
@@ -33,17 +37,39 @@ const graceShare = 0.2
 const graceMillisecondsMax = 1_000
 const lingerMilliseconds = 1_000
 
-/** What a connection of https takes of the memory of the process, with a request under way. */
-const secureBytes = 100 * 1024
-/** All of them may take this part of the memory. */
-const secureShare = 1 / 4
+/**
+ * What a connection takes of the heap with a request and the head of the next one, both as large as can be; and of all memory over
+ * https. Proxies send a head when all of it is there, and take fewer headers.
+ */
+const connectionBytes = 100 * 1024
+const proxyBytes = 25 * 1024
+/** All connections may take this part of each, and requests that came ahead of their turn that part of the heap. */
+const connectionsShare = 1 / 4
+const aheadShare = 1 / 32
 
-/** The number of connections of all clients together where this server has a certificate. */
-export function secureConnectionsMax(
+interface Memory {
+  readonly heapBytes: number
+  readonly allBytes: number
+}
+
+function ownMemory(): Memory {
+  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY
+  return {
+    heapBytes: getHeapStatistics().heap_size_limit,
+    allBytes: Math.min(constrained, totalmem()),
+  }
+}
+
+/** The connections that fit beside each other; `isSecure` where this server has a certificate. */
+export function fittingConnections(
   connectionsMax: number,
-  memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
-): number {
-  return Math.min(connectionsMax, Math.floor((memoryBytes * secureShare) / secureBytes))
+  isSecure: boolean,
+  { heapBytes, allBytes }: Memory = ownMemory(),
+): Pick<ConnectionLimits, 'connectionsMax' | 'proxyConnectionsMax'> {
+  const inAll = isSecure ? allBytes / connectionBytes : Number.POSITIVE_INFINITY
+  const fitting = (bytes: number): number =>
+    Math.min(connectionsMax, Math.floor(connectionsShare * Math.min(heapBytes / bytes, inAll)))
+  return { connectionsMax: fitting(connectionBytes), proxyConnectionsMax: fitting(proxyBytes) }
 }
 
 export function trackConnections(
@@ -56,10 +82,12 @@ export function trackConnections(
   const open = new Map<Socket, number>()
   /** In the order in which they were accepted. */
   const byAddress = new Map<string, Set<Socket>>()
+  const noteAhead = createHeadsAhead(ownMemory().heapBytes * aheadShare)
   let ending = false
 
   /** Connections as accepted: for https, the TCP connection below the handshake. */
   const accepted = new Set<Socket>()
+  let proxied = 0
 
   function admit(socket: Socket): boolean {
     connected()
@@ -67,15 +95,21 @@ export function trackConnections(
     const group = addressGroupOf(address)
     const own = byAddress.get(group) ?? new Set()
     // Behind a proxy all callers share its connections.
-    const tooMany = own.size >= limits.connectionsPerAddressMax && !isProxy(address)
-    if (tooMany || (accepted.size >= limits.connectionsMax && !makeRoom(own.size + 1))) {
+    const ofProxy = isProxy(address)
+    const tooMany = own.size >= limits.connectionsPerAddressMax && !ofProxy
+    const isFull = ofProxy
+      ? accepted.size >= limits.proxyConnectionsMax
+      : accepted.size - proxied >= limits.connectionsMax
+    if (tooMany || (isFull && !makeRoom(own.size + 1))) {
       socket.destroy()
       return false
     }
     byAddress.set(group, own.add(socket))
     accepted.add(socket)
+    if (ofProxy) proxied++
     socket.once('close', () => {
       accepted.delete(socket)
+      if (ofProxy) proxied--
       own.delete(socket)
       if (own.size === 0 && byAddress.get(group) === own) byAddress.delete(group)
     })
@@ -110,9 +144,11 @@ export function trackConnections(
   })
 
   // Counted before the router, which relies on the count.
-  server.prependListener('request', ({ socket }: { socket: Socket }, response: ServerResponse) => {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
     const running = open.get(socket)
     if (running === undefined) return
+    if (running > 0 && !socket.destroyed) noteAhead(request, response)
     open.set(socket, running + 1)
     response.once('close', () => {
       const left = (open.get(socket) ?? 0) - 1

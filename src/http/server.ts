@@ -10,7 +10,7 @@ import type { Limits } from '#kernel/limits.ts'
 import { createRoom } from '#kernel/room.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
 import { createArrivalTurns } from './arrival-turn.ts'
-import { secureConnectionsMax, trackConnections } from './connections.ts'
+import { fittingConnections, trackConnections } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
 import {
   createExchange,
@@ -90,10 +90,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     deps.certificates === undefined ? undefined : createSecureListener(server, deps.certificates)
   const ports: Listening[] = []
   const { connectionsMax } = deps.limits
-  const sizes =
-    secure === undefined
-      ? deps.limits
-      : { ...deps.limits, connectionsMax: secureConnectionsMax(connectionsMax) }
+  const sizes = { ...deps.limits, ...fittingConnections(connectionsMax, secure !== undefined) }
   const connections = trackConnections(server, sizes, deps.isProxy, secure)
 
   function enter(

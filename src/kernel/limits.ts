@@ -86,7 +86,7 @@ export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, 
   drainSeconds: [10, 'seconds that running requests may take to finish after SIGTERM'],
   connectionsMax: [
     10_000,
-    'connections of all clients together; with https of its own as many as fit into a quarter of the memory, by 100 KB each',
+    'connections of all clients together; at most as many as fit into a quarter of the heap, and with https of its own of the memory, by 100 KB each',
   ],
   connectionsPerAddressMax: [1_000, 'connections of one address that is no trusted proxy'],
   requestsPerConnectionMax: [32, 'requests of one connection that are not answered yet'],

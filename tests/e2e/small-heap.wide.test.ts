@@ -1,9 +1,10 @@
 /**
  * A server with the heap that the runtime takes by itself in a container of 1 GB: what many callers do at once over the largest
- * resources that there can be ends nobody's server.
+ * resources that there can be ends nobody's server, nor do connections with the largest heads.
  */
 
 import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import {
   findPostgres,
@@ -11,9 +12,14 @@ import {
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { createApplication, createResourceGroup, grant, roles } from './access.ts'
 import { type InstallationOptions, startInstallation } from './installation.ts'
 
+const smallHeap = {
+  NODE_OPTIONS: '--max-old-space-size=256',
+  ARMATURE_CONTAINERS: 'simulated',
+}
 const callers = 8
 const rows = 12
 const version = 'api-version=2024-05-01'
@@ -47,8 +53,7 @@ async function manyOverLarge(options: InstallationOptions): Promise<void> {
   await using on = await startInstallation({
     ...options,
     environment: {
-      NODE_OPTIONS: '--max-old-space-size=256',
-      ARMATURE_CONTAINERS: 'simulated',
+      ...smallHeap,
       ARMATURE_THROTTLE: 'false',
     },
   })
@@ -111,4 +116,30 @@ describe('many callers over large resources, in a small heap', () => {
     await using database = await startPostgres()
     await manyOverLarge({ store: await database.createDatabase() })
   })
+})
+
+/** As many short headers as a head may have. */
+const head = `GET /healthz HTTP/1.1\r\nHost: here\r\n${Array.from({ length: 850 }, (_, at) => `n${at}: v${at}\r\n`).join('')}`
+const addresses = 9
+const ofAddress = 980
+
+test('nine addresses with connections whose heads never end, after a request with as long a head', {
+  timeout: 120_000,
+}, async () => {
+  await using on = await startInstallation({ environment: smallHeap })
+  const { hostname: host, port } = new URL(on.url)
+  const sockets: Socket[] = []
+  let met = 0
+  for (let at = 0; at < addresses * ofAddress; at++) {
+    const localAddress = `127.0.0.${(at % addresses) + 10}`
+    const socket = connect({ host, port: Number(port), localAddress })
+    socket.once('connect', () => met++).on('error', () => undefined)
+    socket.write(`${head}\r\n${head}`)
+    sockets.push(socket.resume())
+    // The system holds so many until they are accepted.
+    if (at % ofAddress === 0) await until(() => met >= at)
+  }
+  await until(async () => (await on.request('GET', '/readyz')).status === 200)
+  assert.equal(on.process.exitCode, null)
+  for (const socket of sockets) socket.destroy()
 })
