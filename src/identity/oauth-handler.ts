@@ -336,6 +336,12 @@ function problemOf(outcome: Exclude<ReadOutcome, { kind: 'request' }>, tenantId:
         error: 'invalid_request',
         description: `A request has at most ${outcome.most} parameters.`,
       }
+    case 'too-long-parameters':
+      return {
+        status: 400,
+        error: 'invalid_request',
+        description: `The parameters of this request have at most ${outcome.most} characters.`,
+      }
     default:
       return outcome satisfies never
   }

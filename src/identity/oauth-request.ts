@@ -7,7 +7,13 @@ import { IncomingMessage } from 'node:http'
 import { receiveAll } from '#kernel/received-bytes.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import { withoutTrailing } from '#kernel/trailing.ts'
-import { canonicalPath, foreignTenant, type RewriteOptions, rewriteParameters } from './rewrite.ts'
+import {
+  canonicalPath,
+  foreignTenant,
+  type RewriteOptions,
+  rewriteParameters,
+  routes,
+} from './rewrite.ts'
 
 export interface OAuthRequest {
   readonly method: string
@@ -41,9 +47,20 @@ export type ReadOutcome =
   | { readonly kind: 'foreign-tenant'; readonly tenant: string }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'too-many-parameters'; readonly most: number }
+  | { readonly kind: 'too-long-parameters'; readonly most: number }
 
 /** The library looks through all parameters for each of them. No client sends a tenth of these. */
 const parametersMax = 200
+
+/** What begins a sign-in is kept with all its parameters until it ends, and anybody begins any number of them. */
+const starts: readonly string[] = [
+  routes.authorization,
+  routes.device_authorization,
+  routes.code_verification,
+  routes.end_session,
+]
+/** Encoded. No browser is sure to take an address of twice as many. */
+const startCharactersMax = 4_096
 
 function hasTooMany(encoded: string): boolean {
   let count = 1
@@ -83,6 +100,10 @@ export async function readOAuthRequest(
     type === 'application/x-www-form-urlencoded'
       ? new URLSearchParams(body.toString('utf8'))
       : undefined
+  const characters = query.toString().length + (form?.toString().length ?? 0)
+  if (starts.includes(path) && characters > startCharactersMax) {
+    return { kind: 'too-long-parameters', most: startCharactersMax }
+  }
   return {
     kind: 'request',
     request: {

@@ -72,3 +72,33 @@ test('what a browser leaves in which nobody has signed in is kept for as long as
   await signIn(browser, await browser.open(authorizeAddress(parameters)))
   assert.ok(Math.max(...(await kept())) > sessionSeconds - interactionSeconds)
 })
+
+test('what begins a sign-in with parameters that are too long leaves nothing', async () => {
+  await using fixture = await openIdentityFixture()
+  const rows = async () =>
+    (await fixture.store.sql.all('select payload from identity_oauth_states')).length
+  const parameters = {
+    response_type: 'token',
+    client_id: 'armature-portal',
+    redirect_uri: `${fixture.url}/signed-in`,
+    scope: 'user_impersonation',
+  }
+  const begin = (state: string) => authorizeAddress({ ...parameters, state })
+  const long = 'x'.repeat(4_000)
+  const post = (address: string, form: Readonly<Record<string, string>>) =>
+    fetch(`${fixture.url}${address}`, { method: 'POST', body: new URLSearchParams(form) })
+  const device = { client_id: 'armature-cli', scope: 'user_impersonation' }
+  const refused = [
+    await fetch(`${fixture.url}${begin(long)}`, { redirect: 'manual' }),
+    await post('/common/oauth2/authorize', { ...parameters, state: long }),
+    await post('/common/oauth2/devicecode', { ...device, login_hint: long.repeat(2) }),
+    await fetch(`${fixture.url}/common/oauth2/logout?state=${long}${long}`),
+  ]
+  for (const answer of refused) {
+    assert.equal(answer.status, 400)
+    assert.match(await answer.text(), /at most 4096 characters/)
+  }
+  assert.equal(await rows(), 0)
+  await fetch(`${fixture.url}${begin('x'.repeat(3_000))}`, { redirect: 'manual' })
+  assert.ok((await rows()) > 0)
+})
