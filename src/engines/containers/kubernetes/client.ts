@@ -61,6 +61,8 @@ const partialList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io
 export class KubernetesClient implements AsyncDisposable {
   readonly target: KubernetesTarget
   readonly #agent: http.Agent
+  /** For what has no end of its own, so that nobody's logs and sessions keep the other calls waiting. */
+  readonly #endless: http.Agent
   readonly #closed = new AbortController()
 
   /** `refused` for an invalid server address. */
@@ -69,21 +71,17 @@ export class KubernetesClient implements AsyncDisposable {
       throw new EngineError('refused', `'${target.server}' is not the address of an API server`)
     }
     this.target = target
-    const options = { keepAlive: true, maxSockets: connectionsMax }
-    this.#agent = target.server.startsWith('https:')
-      ? new https.Agent({
-          ...options,
-          ...tlsOutward,
-          ...(target.caCertificate === undefined ? {} : { ca: target.caCertificate }),
-          ...(target.clientCertificate === undefined ? {} : { cert: target.clientCertificate }),
-          ...(target.clientKey === undefined ? {} : { key: target.clientKey }),
-        })
-      : new http.Agent(options)
+    const secure = target.server.startsWith('https:') ? tlsOptions(target) : undefined
+    const agent = (options: http.AgentOptions): http.Agent =>
+      secure === undefined ? new http.Agent(options) : new https.Agent({ ...options, ...secure })
+    this.#agent = agent({ keepAlive: true, maxSockets: connectionsMax })
+    this.#endless = agent({ keepAlive: false })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort(new Error('the engine was closed'))
     this.#agent.destroy()
+    this.#endless.destroy()
   }
 
   /** The path of a kind of object in the namespace, of one object, or of a part of it. */
@@ -114,7 +112,7 @@ export class KubernetesClient implements AsyncDisposable {
       const url = this.#url(call)
       url.protocol = url.protocol.replace('http', 'ws')
       const options: ClientOptions & http.RequestOptions = {
-        agent: this.#agent,
+        agent: this.#endless,
         headers: await this.#headers(),
         handshakeTimeout: silentMilliseconds(call),
         signal: this.#signalOf(call),
@@ -160,7 +158,7 @@ export class KubernetesClient implements AsyncDisposable {
   async #request(call: Call, headers: http.OutgoingHttpHeaders): Promise<http.ClientRequest> {
     const url = this.#url(call)
     const request = (url.protocol === 'https:' ? https : http).request(url, {
-      agent: this.#agent,
+      agent: call.silentSeconds === 0 ? this.#endless : this.#agent,
       method: call.method,
       headers: { ...(await this.#headers()), ...headers },
       timeout: silentMilliseconds(call),
@@ -193,6 +191,19 @@ export class KubernetesClient implements AsyncDisposable {
   async #token(): Promise<string | undefined> {
     const { token, tokenFile } = this.target
     return tokenFile === undefined ? token : (await readFile(tokenFile, 'utf8')).trim()
+  }
+}
+
+function tlsOptions({
+  caCertificate,
+  clientCertificate,
+  clientKey,
+}: KubernetesTarget): https.AgentOptions {
+  return {
+    ...tlsOutward,
+    ...(caCertificate === undefined ? {} : { ca: caCertificate }),
+    ...(clientCertificate === undefined ? {} : { cert: clientCertificate }),
+    ...(clientKey === undefined ? {} : { key: clientKey }),
   }
 }
 

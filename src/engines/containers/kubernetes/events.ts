@@ -22,10 +22,17 @@ export async function* readEvents(
   const path = client.path('pods')
   const query = selectorOf(installation)
   try {
-    const listed = await client.json({ method: 'GET', path, query, doing, signal })
+    // Whole pods may be longer together than an answer that is read, so the first event of each tells its starts and ends again.
+    const listed = await client.json({
+      method: 'GET',
+      path,
+      query,
+      metadataOnly: true,
+      doing,
+      signal,
+    })
     const seen: Seen = new Map()
-    for (const pod of listAt(listed, 'items'))
-      seen.set(textAt(pod, 'metadata', 'uid'), statusesOf(pod))
+    for (const pod of listAt(listed, 'items')) seen.set(textAt(pod, 'metadata', 'uid'), [])
     let version = textAt(listed, 'metadata', 'resourceVersion')
     yield { kind: 'ready' }
     while (!signal.aborted) {

@@ -40,12 +40,13 @@ export class GroupStore {
     return { pods, services, secrets }
   }
 
+  /** Of all groups only metadata: their specs may be longer together than an answer that is read. */
   async list(kind: Kind, group?: string): Promise<readonly Json[]> {
     const answer = await this.#client.json({
       method: 'GET',
       path: this.#client.path(kind),
       query: selectorOf(this.#installation, group),
-      metadataOnly: kind === 'secrets',
+      metadataOnly: kind === 'secrets' || group === undefined,
       doing: `list the ${kind}`,
     })
     return listAt(answer, 'items').filter((each) => isOwned(each, this.#installation, group))

@@ -244,6 +244,38 @@ test('events continue over the end of a watch, and end with an error when some a
   ])
 })
 
+test('logs that are followed keep no other call waiting, however many', async (t) => {
+  const { engine, until } = await openFakeCluster(t)
+  await engine.create('g', spec([part('web', { print: 'tick' })]))
+  await until('g', isRunning)
+  const stop = new AbortController()
+  const options = { follow: true, signal: stop.signal }
+  const followed = Array.from({ length: 70 }, () =>
+    engine.logs('g', 'web', options)[Symbol.asyncIterator](),
+  )
+  await Promise.all(followed.map((log) => log.next()))
+  assert.equal((await engine.observe('g')).empty, false)
+  stop.abort()
+})
+
+test('groups with as long texts as there can be keep nobody from the list and the events', async (t) => {
+  const { engine } = await openFakeCluster(t)
+  // As JSON, each character takes six bytes.
+  const environment = Array.from({ length: 4 }, (_, at) => ({
+    name: `LONG${at}`,
+    value: '\u0001'.repeat(128_000),
+  }))
+  const groups = Array.from({ length: 12 }, (_, at) => `g${at}`)
+  for (const group of groups) await engine.create(group, spec([part('web', {}, { environment })]))
+  const listed = await engine.list()
+  assert.deepEqual(listed.map(({ group }) => group).sort(), groups.toSorted())
+  const stop = new AbortController()
+  for await (const { kind } of engine.events(stop.signal)) {
+    assert.equal(kind, 'ready')
+    stop.abort()
+  }
+})
+
 test('a wrong token is refused, a server that is not there unavailable', async (t) => {
   const { double, open } = await openFakeCluster(t)
   await using wrong = open({ target: { ...double.target, token: 'guessed' } })
