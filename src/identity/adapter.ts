@@ -34,15 +34,7 @@ export interface AdapterOptions {
 export function createAdapterFactory(options: AdapterOptions): (kind: string) => Adapter {
   const { sql, clock, time, seal, limits, alreadyConsumed, findClient } = options
   let writes = 0
-  const writesOf = new Map<string, number>()
-
-  /** Each person has turns of their own: whoever chose what is written between could take the common one from themselves. */
-  function isTurnOf(accountId: string): boolean {
-    if (writesOf.size >= writersMax) writesOf.clear()
-    const own = (writesOf.get(accountId) ?? 0) + 1
-    writesOf.set(accountId, own)
-    return own % sweepEvery === 0
-  }
+  const isTurnOf = turnsOfWriters()
 
   return (kind) => {
     const index = (secret: string): string => seal.index(JSON.stringify([kind, secret]))
@@ -153,6 +145,17 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
         )
       },
     }
+  }
+}
+
+/** Each person has turns of their own: whoever chose what is written between could take the common one from themselves. */
+function turnsOfWriters(): (accountId: string) => boolean {
+  const writesOf = new Map<string, number>()
+  return (accountId) => {
+    if (writesOf.size >= writersMax) writesOf.clear()
+    const own = (writesOf.get(accountId) ?? 0) + 1
+    writesOf.set(accountId, own)
+    return own % sweepEvery === 0
   }
 }
 
