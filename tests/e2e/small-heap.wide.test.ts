@@ -130,16 +130,19 @@ test('nine addresses with connections whose heads never end, after a request wit
   const { hostname: host, port } = new URL(on.url)
   const sockets: Socket[] = []
   let met = 0
+  const heard = new Set<Socket>()
   for (let at = 0; at < addresses * ofAddress; at++) {
     const localAddress = `127.0.0.${(at % addresses) + 10}`
     const socket = connect({ host, port: Number(port), localAddress })
     socket.once('connect', () => met++).on('error', () => undefined)
+    for (const event of ['data', 'close']) socket.once(event, () => heard.add(socket))
     socket.write(`${head}\r\n${head}`)
-    sockets.push(socket.resume())
+    sockets.push(socket)
     // The system holds so many until they are accepted.
-    if (at % ofAddress === 0) await until(() => met >= at)
+    if (at % ofAddress === 0) await until(() => met + heard.size >= at)
   }
-  await until(async () => (await on.request('GET', '/readyz')).status === 200)
+  await until(() => heard.size === sockets.length)
+  assert.equal((await on.request('GET', '/readyz')).status, 200)
   assert.equal(on.process.exitCode, null)
   for (const socket of sockets) socket.destroy()
 })
