@@ -12,19 +12,26 @@ import {
   type GroupSpec,
   type VolumeSpec,
 } from '../engine.ts'
-import { type Json, textAt, timeAt } from '../json.ts'
+import { entriesAt, type Json, textAt, timeAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { accountsFolder, copiedAccounts, ownFiles } from './host-side.ts'
+import {
+  accountsFolder,
+  accountsSource,
+  copiedAccounts,
+  ownFiles,
+  type Unstarted,
+} from './host-side.ts'
+import { mountProblem } from './mount-places.ts'
 import { type Names, pathOf, sandboxName } from './names.ts'
 import { labelOf } from './observation.ts'
 import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'
 import { inspectContainer } from './read-containers.ts'
+import { profileName, SeccompSource } from './seccomp.ts'
 import { writeTar } from './tar.ts'
 import {
   accountsBody,
   type Creation,
   type Dialect,
-  type PartMaterial,
   volumeBody,
   volumesFolder,
 } from './to-docker.ts'
@@ -42,14 +49,31 @@ interface GroupCreation {
   readonly network: string | undefined
 }
 
+/** What an engine says of an image. */
+interface Seen {
+  readonly image: string
+  readonly workingFolder: string
+  /** Paths at which the engine makes volumes for it. */
+  readonly declared: readonly string[]
+}
+
+/** What was copied of an image for the parts that are made of it. */
+interface Copied {
+  /** Whether it has the folder of accounts. */
+  readonly hasFolder: boolean
+  readonly hasProfile: boolean
+}
+
 export class GroupCreator {
   readonly #client: DockerClient
   readonly #verifier: Verifier
+  readonly #seccomp: SeccompSource
   #pauseImported: Promise<void> | undefined
 
   constructor(client: DockerClient, verifier: Verifier) {
     this.#client = client
     this.#verifier = verifier
+    this.#seccomp = new SeccompSource(client)
   }
 
   /** Expects a spec that passed `checkSpec`. */
@@ -86,37 +110,40 @@ export class GroupCreator {
     const { api } = dialect
     // One part of each image. One after the other, so that no more than one image's accounts are in memory.
     const ofImage = new Map(missing.map((part) => [part.image, part]))
-    const found = new Map<string, Omit<PartMaterial, 'secrets' | 'files'>>()
+    const found = new Map<string, Seen & Copied>()
     for (const part of ofImage.values()) {
       const seen = await this.#seen(part.image, dialect)
-      const hasFolder = await this.#copyAccounts(creation, part, seen.image)
-      found.set(part.image, { ...seen, hasFolder })
+      found.set(part.image, { ...seen, ...(await this.#copyFiles(creation, part, seen)) })
     }
     const sandbox = await inspectContainer(this.#client, sandboxName(names), { api })
-    const bare = { image: '', workingFolder: '/', hasFolder: false }
-    return (part: ContainerSpec) => ({
-      ...(found.get(part.image) ?? bare),
-      files: ownFiles(sandbox, spec, part, api),
-    })
+    const folder = accountsSource(sandbox)
+    return (part: ContainerSpec) => {
+      // Every part for which this is asked has an image that was seen.
+      const bare = { image: '', workingFolder: '/', hasFolder: false, hasProfile: false }
+      const { image, workingFolder, hasFolder, hasProfile } = found.get(part.image) ?? bare
+      const files = ownFiles(sandbox, spec, part, api)
+      const profile = hasProfile ? { profile: posix.join(folder, profileName) } : {}
+      return { image, workingFolder, hasFolder, files, ...profile }
+    }
   }
 
   /**
-   * Fills the volume of accounts for an image, and answers whether it has their folder. Removes the group where they are refused.
+   * Fills the volume of accounts for an image, and answers what it has. Removes the group where its files are refused.
    */
-  async #copyAccounts(
+  async #copyFiles(
     { names, spec, dialect }: GroupCreation,
     part: ContainerSpec,
-    image: string,
-  ): Promise<boolean> {
-    const { name, ...call } = dialect.unstarted(names, part, image)
+    { image, declared }: Seen,
+  ): Promise<Copied> {
     const { api } = dialect
+    const engineFolder = api === 'libpod' ? await this.#seccomp.folder() : undefined
+    const { name, ...call } = dialect.unstarted(names, part, { image, engineFolder })
     const doing = `read the accounts of the image '${part.image}'`
     const path = `/containers/${name}`
     const change = { kind: 'change', api, doing } as const
     await this.#client.json({ ...change, method: 'POST', path: '/containers/create', ...call })
-    const [copied] = await Promise.allSettled([
-      copiedAccounts({ client: this.#client, api, container: name, image: part.image }, spec),
-    ])
+    const from = { client: this.#client, api, container: name, image: part.image }
+    const [copied] = await Promise.allSettled([this.#read(from, spec, declared)])
     await this.#client.json({
       ...change,
       method: 'DELETE',
@@ -129,18 +156,34 @@ export class GroupCreator {
         await this.#verifier.remove(names)
       throw error
     }
-    await this.#upload(names, accountsFolder, oneChunk(copied.value.archive), doing)
-    return copied.value.hasFolder
+    const { entries, hasFolder, profile } = copied.value
+    const all = profile === undefined ? entries : [...entries, profile]
+    await this.#upload(names, accountsFolder, oneChunk(writeTar(all)), doing)
+    return { hasFolder, hasProfile: profile !== undefined }
   }
 
-  /** The id of an image, whose name may get another one meanwhile, and the working folder that it says. */
-  async #seen(name: string, { api }: Dialect) {
+  async #read(from: Unstarted, spec: GroupSpec, declared: readonly string[]) {
+    for (const { name, image, mounts } of spec.parts) {
+      if (image !== from.image) continue
+      const paths = [...mounts.map((mount) => mount.path), ...declared]
+      const problem = await mountProblem(from, paths)
+      if (problem !== undefined) throw new EngineError('refused', `'${name}': ${problem}`)
+    }
+    const accounts = await copiedAccounts(from, spec)
+    const profile = from.api === 'libpod' ? await this.#seccomp.profile(from) : undefined
+    return { ...accounts, profile }
+  }
+
+  /** The id of an image, whose name may get another one meanwhile, and what it says. */
+  async #seen(name: string, { api }: Dialect): Promise<Seen> {
     const path = `/images/${pathOf(name)}/json`
     const doing = `inspect the image '${name}'`
     const found = await this.#client.json({ method: 'GET', api, path, doing })
     return {
       image: textAt(found, 'Id'),
       workingFolder: posix.join('/', textAt(found, 'Config', 'WorkingDir')),
+      // Podman is told to make none.
+      declared: api === 'docker' ? entriesAt(found, 'Config', 'Volumes').map(([path]) => path) : [],
     }
   }
 

@@ -36,6 +36,7 @@ import { Executions } from './executions.ts'
 import { hasCopies, readyProblem, requireOwnPlaces } from './host-side.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
+import { mountedProblem, requireApart } from './mount-places.ts'
 import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
 import { labelOf, readGroup } from './observation.ts'
 import { pauseImage } from './pause-image.ts'
@@ -161,6 +162,7 @@ export class DockerEngine implements ContainerEngine {
       throw new EngineError('refused', `'${lone.name}' has a group to run as, and no user`)
     }
     for (const part of spec.parts) requireOwnPlaces(part)
+    requireApart(spec)
     const existing = await this.#inspectAll(group)
     const { network } = this.#options
     await this.#maker.make({ names, spec, contents, existing, dialect, network })
@@ -201,8 +203,10 @@ export class DockerEngine implements ContainerEngine {
     // Its program may change its files until it has ended, so it is looked at between the two.
     const query = { t: String(graceSeconds) }
     await this.#post(`${path}/stop`, query, doing, graceSeconds + killSeconds)
-    const isPodman = (await this.#speak()).api === 'libpod'
-    const problem = isPodman ? await readyProblem(this.#client, container) : undefined
+    const { api } = await this.#speak()
+    const problem =
+      (await mountedProblem(this.#client, api, container)) ??
+      (api === 'libpod' ? await readyProblem(this.#client, container) : undefined)
     if (problem !== undefined) {
       throw new EngineError('refused', `the container is not started again: ${problem}`)
     }

@@ -11,27 +11,28 @@ import { oneChunk } from '#kernel/one-chunk.ts'
 import { receiveAll } from '#kernel/received-bytes.ts'
 import { failureOfConnection } from '../answer.ts'
 import { type ContainerSpec, EngineError, type GroupSpec } from '../engine.ts'
-import { booleanAt, type Json, listAt, numberAt, parseJson, textAt } from '../json.ts'
+import { booleanAt, type Json, listAt, numberAt, textAt } from '../json.ts'
 import { plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
+import {
+  accountFiles,
+  accountsParent,
+  folderBit,
+  hasBit,
+  isLink,
+  keptPlaces,
+  kindBits,
+  ofPatterns,
+  ownPlaces,
+  type Place,
+  silentSeconds,
+  statIn,
+  unsaid,
+} from './file-look.ts'
 import { readTarFile, type TarEntry, writeTar } from './tar.ts'
 
-export const accountsParent = '/etc'
-const accountFiles = ['/etc/passwd', '/etc/group'] as const
 /** The folder of the sandbox where the volume with the accounts of the group's images is mounted. */
 export const accountsFolder = '/accounts'
-const ownPlaces = {
-  hosts: '/etc/hosts',
-  resolver: '/etc/resolv.conf',
-  hostname: '/etc/hostname',
-  environment: '/run/.containerenv',
-}
-/** Where no volume is mounted. */
-const keptPlaces: readonly string[] = [accountsParent, ...accountFiles, ...Object.values(ownPlaces)]
-/** Go's bits of a file mode. */
-const linkBit = 2 ** 27
-const folderBit = 2 ** 31
-const kindBits = [folderBit, linkBit, 2 ** 26, 2 ** 25, 2 ** 24, 2 ** 21, 2 ** 19]
 /** Accounts of images have some kilobytes, those of large installations some hundred. */
 const accountBytesMax = 1024 * 1024
 /** Podman compares all groups of a user with each other, while it holds the container's lock. */
@@ -39,17 +40,8 @@ const accountLinesMax = 2000
 const lineEnd = 10
 /** The headers of an archive of one file, with the attributes of its file system. */
 const headerBytesMax = 256 * 1024
-const silentSeconds = 10
 /** What one header of a tar stream takes. */
 const folderBytesMax = 99
-/**
- * Podman's look takes these in a path for patterns: it answers about another file, or none, or gathers all that match, and links of a
- * folder to itself make that any number.
- */
-const ofPatterns = /[*?[\\]/
-/** What the engine answers for bytes that are no text. It follows a link to them all the same. */
-const unsaid = '\ufffd'
-
 /**
  * Throws `refused` for a volume in the place of a container's accounts, or of a file that the engine writes. Engines read accounts of the image
  * below a volume, unseen, and those in a folder of the host by the host's path, where it follows links to whatever they lead to.
@@ -80,10 +72,7 @@ export function ownFiles(
   api: 'docker' | 'libpod',
 ): readonly OwnFile[] {
   const hostname = textAt(sandbox, 'HostnamePath')
-  const volume = listAt(sandbox, 'Mounts').find(
-    (mount) => textAt(mount, 'Destination') === accountsFolder,
-  )
-  const folder = textAt(volume, 'Source')
+  const folder = accountsSource(sandbox)
   return [
     ...accountFiles.map((path) => ({
       source: folder === '' ? '' : posix.join(folder, copyName(spec, image, path)),
@@ -99,6 +88,14 @@ export function ownFiles(
   ].filter(({ source }) => source !== '')
 }
 
+/** Where the engine's host has the volume of accounts; empty where the sandbox has none. */
+export function accountsSource(sandbox: Json): string {
+  const volume = listAt(sandbox, 'Mounts').find(
+    (mount) => textAt(mount, 'Destination') === accountsFolder,
+  )
+  return textAt(volume, 'Source')
+}
+
 /** Images of one group share their copies. */
 function copyName(spec: GroupSpec, image: string, path: string): string {
   const images = [...new Set(spec.parts.map((part) => part.image))]
@@ -106,21 +103,18 @@ function copyName(spec: GroupSpec, image: string, path: string): string {
 }
 
 /** A container that was never started: nothing changes in it. */
-interface Unstarted {
-  readonly client: DockerClient
-  readonly api: 'docker' | 'libpod'
-  readonly container: string
+export interface Unstarted extends Place {
   readonly image: string
 }
 
 /**
- * An archive with copies of the accounts of an image. Throws `refused` for accounts that cannot be read safely. To read any file, Podman
+ * Copies of the accounts of an image, as they are archived. Throws `refused` for accounts that cannot be read safely. To read any file, Podman
  * itself opens both for names of users: so both are looked at before one is read.
  */
 export async function copiedAccounts(
   from: Unstarted,
   spec: GroupSpec,
-): Promise<{ readonly archive: Buffer; readonly hasFolder: boolean }> {
+): Promise<{ readonly entries: readonly TarEntry[]; readonly hasFolder: boolean }> {
   const folder = await statIn(from, accountsParent)
   const isFolder = hasBit(numberAt(folder, 'mode'), folderBit) && !isLink(folder)
   if (folder !== undefined && !isFolder) refuse(from, accountsParent, 'is no folder')
@@ -134,7 +128,7 @@ export async function copiedAccounts(
     }
     return { name: copyName(spec, from.image, path), mode: 0o644, bytes }
   })
-  return { archive: writeTar(await Promise.all(entries)), hasFolder: folder !== undefined }
+  return { entries: await Promise.all(entries), hasFolder: folder !== undefined }
 }
 
 function refuse({ image }: Unstarted, path: string, problem: string): never {
@@ -161,7 +155,7 @@ async function accountsAt(from: Unstarted, path: string): Promise<string | undef
   return target
 }
 
-async function readIn(
+export async function readIn(
   { client, api, container, image }: Unstarted,
   path: string,
 ): Promise<Uint8Array> {
@@ -221,30 +215,4 @@ export async function readyProblem(
   const error: unknown = made.reason
   if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
   return 'the working folder of its image cannot be made'
-}
-
-function isLink(found: Json): boolean {
-  return hasBit(numberAt(found, 'mode'), linkBit)
-}
-
-function hasBit(mode: number, bit: number): boolean {
-  return Math.floor(mode / bit) % 2 === 1
-}
-
-/** Undefined where nothing is. The engine looks without opening it. */
-async function statIn(
-  { client, api, container }: Pick<Unstarted, 'client' | 'api' | 'container'>,
-  path: string,
-): Promise<Json> {
-  const headers = await client.headers({
-    path: `/containers/${container}/archive`,
-    api,
-    query: { path },
-    doing: 'look at a file of the container',
-    silentSeconds,
-  })
-  const found = headers['x-docker-container-path-stat']
-  return typeof found === 'string'
-    ? parseJson(Buffer.from(found, 'base64').toString('utf8'))
-    : undefined
 }

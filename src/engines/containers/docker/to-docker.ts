@@ -34,6 +34,15 @@ export interface PartMaterial {
   readonly files: readonly OwnFile[]
   /** Whether the image has the folder of accounts. */
   readonly hasFolder: boolean
+  /** For Podman: where its host has the seccomp profile of containers; undefined where the engine's own is used. */
+  readonly profile?: string
+}
+
+/** What a container is made of that is never started. */
+export interface Unmade {
+  readonly image: string
+  /** For Podman: a folder of its host that is read out of it. */
+  readonly engineFolder: string | undefined
 }
 
 /** How one product creates the containers of a group. */
@@ -49,7 +58,7 @@ export interface Dialect {
    * A container of a part's image out of which files are read. It is never started. Its hash is of no spec, so that what an interrupted
    * attempt left counts as outdated.
    */
-  unstarted(names: Names, part: ContainerSpec, image: string): Creation
+  unstarted(names: Names, part: ContainerSpec, of: Unmade): Creation
   /** The entry of an archive that changes the mode of a volume, and the folder of the sandbox where it is unpacked. */
   openVolume(volume: string): { readonly folder: string; readonly entry: string }
 }
@@ -61,7 +70,7 @@ export const docker: Dialect = {
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, material) =>
     creation(containerName(names, part.name), partBody(names, spec, part, material)),
-  unstarted: (names, part, image) =>
+  unstarted: (names, part, { image }) =>
     creation(containerName(names, part.name), {
       Image: image,
       Entrypoint: ['/none'],

@@ -6,9 +6,11 @@
 
 import { type ContainerSpec, type GroupSpec, labelsOf, type MountSpec } from '../engine.ts'
 import type { Json } from '../json.ts'
-import { accountsFolder, accountsParent } from './host-side.ts'
+import { accountsParent } from './file-look.ts'
+import { accountsFolder } from './host-side.ts'
 import { accountsVolume, containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
+import { engineMount } from './seccomp.ts'
 import {
   type Creation,
   containerLabels,
@@ -28,7 +30,7 @@ export const podman: Dialect = {
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, material) =>
     creation(containerName(names, part.name), partBody(names, spec, part, material)),
-  unstarted: (names, part, image) =>
+  unstarted: (names, part, { image, engineFolder }) =>
     creation(containerName(names, part.name), {
       image,
       entrypoint: ['/none'],
@@ -37,6 +39,7 @@ export const podman: Dialect = {
       labels: { ...unstartedLabels(names, part), ...ownLabels },
       ...ownWays,
       netns: { nsmode: 'none' },
+      ...(engineFolder === undefined ? {} : { mounts: [readOnlyBind(engineFolder, engineMount)] }),
       restart_policy: 'no',
     }),
   // Podman unpacks below a folder that is a volume, and does not see volumes below a folder.
@@ -116,7 +119,7 @@ function partBody(
   names: Names,
   spec: GroupSpec,
   part: ContainerSpec,
-  { secrets, image, workingFolder, files, hasFolder }: PartMaterial,
+  { secrets, image, workingFolder, files, hasFolder, profile }: PartMaterial,
 ): Readonly<Record<string, Json>> {
   const security = part.security ?? {}
   const command = part.command ?? []
@@ -147,12 +150,7 @@ function partBody(
       })),
       // A program may move a folder that is not of its image, with what is mounted in it, but no place of a mount.
       ...(hasFolder ? [] : [{ type: 'tmpfs', destination: accountsParent, options: memoryFolder }]),
-      ...files.map(({ source, path }) => ({
-        type: 'bind',
-        source,
-        destination: path,
-        options: ['ro', 'bind'],
-      })),
+      ...files.map(({ source, path }) => readOnlyBind(source, path)),
     ],
     work_dir: workingFolder,
     // `restartsByItself` of the description says why.
@@ -165,6 +163,7 @@ function partBody(
       ...(processes === undefined ? {} : { pids: { limit: processes } }),
     },
     ...((part.gpu ?? 0) > 0 ? { devices: gpus(part.gpu ?? 0) } : {}),
+    ...(profile === undefined ? {} : { seccomp_profile_path: profile }),
     privileged: security.privileged ?? false,
     cap_add: security.addCapabilities ?? [],
     cap_drop: security.dropCapabilities ?? [],
@@ -177,6 +176,10 @@ function partBody(
 /** A container that joins a network may have its own host name; it gets the sandbox's. */
 function hostnameBody({ hostname }: GroupSpec): Readonly<Record<string, string>> {
   return hostname === undefined ? {} : { hostname }
+}
+
+function readOnlyBind(source: string, destination: string): Json {
+  return { type: 'bind', source, destination, options: ['ro', 'bind'] }
 }
 
 function folderOf(spec: GroupSpec, mount: MountSpec): string | undefined {

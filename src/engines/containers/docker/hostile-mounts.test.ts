@@ -1,0 +1,160 @@
+/** Mounts and programs by which a container on Podman would reach the accounts that the engine and the runtime open with its lock. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import type { GroupSpec } from '../engine.ts'
+import { startPodman, type ThrowawayPodman, testImage, webGroup } from '../testing/podman.ts'
+import { DockerEngine } from './docker-engine.ts'
+import { pauseProgram } from './pause-image.ts'
+
+let podman: ThrowawayPodman | string = 'not started'
+let folder = ''
+before(async () => {
+  podman = await startPodman()
+  folder = await mkdtemp(join(tmpdir(), 'armature-mounts-'))
+})
+after(async () => {
+  if (typeof podman !== 'string') await podman[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+function onPodman(
+  name: string,
+  body: (engine: DockerEngine, started: ThrowawayPodman) => Promise<void>,
+): void {
+  test(name, async (t: TestContext) => {
+    const reason = typeof podman === 'string' ? podman : ''
+    if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+    await using engine = new DockerEngine({ target: podman.target, installation: 'mounts' })
+    await body(engine, podman)
+    assert.deepEqual(await podman.contents(), [])
+  })
+}
+
+/** An image of the tests' busybox with these lines. */
+async function built(name: string, ...lines: readonly string[]): Promise<string> {
+  const image = `localhost/armature-hostile/${name}:1`
+  const file = join(folder, name)
+  await writeFile(file, [`FROM ${testImage}`, ...lines, ''].join('\n'))
+  assert.ok(typeof podman !== 'string')
+  await podman.podman('build', '-t', image, '-f', file, folder)
+  return image
+}
+
+/** A group of one container with an empty volume at each of these paths. */
+function mounted(
+  command: readonly string[],
+  paths: readonly string[],
+  image = testImage,
+): GroupSpec {
+  const mounts = paths.map((path, at) => ({ volume: `v${at}`, path, readOnly: false }))
+  const volumes = paths.map((_, at) => ({ kind: 'empty', name: `v${at}` }) as const)
+  return { ...webGroup(command, { image, mounts }), volumes }
+}
+
+async function exitCode({ podman: call }: ThrowawayPodman, group: string): Promise<number> {
+  return Number(await call('wait', `armature_mounts_${group}_part_web`))
+}
+
+onPodman('a link of an image leads no volume to the accounts, nor into another', async (engine) => {
+  const links = 'busybox mkdir -p /x/z && busybox ln -s / /x/y && busybox ln -s /etc /e'
+  const more = 'busybox ln -s /v /x/v && busybox ln -s /proc /p'
+  const image = await built('links', `RUN ${links} && ${more}`)
+  for (const paths of [
+    ['/x/y/etc'],
+    ['/x/y/etc/passwd'],
+    ['/e'],
+    ['/p/x'],
+    ['/x/y'],
+    ['/x/v/w', '/v'],
+    ['/[e]'],
+  ]) {
+    const made = engine.create('links', mounted(['true'], paths, image))
+    await assert.rejects(made, { kind: 'refused', message: /may not be mounted/ }, String(paths))
+  }
+})
+
+onPodman(
+  'a link of an image may lead a volume to where it is not in the way',
+  async (engine, started) => {
+    const image = await built(
+      'run',
+      'RUN busybox mkdir -p /run /var && busybox ln -s /run /var/run',
+    )
+    const spec = mounted(['sh', '-c', 'echo x > /run/secrets/x'], ['/var/run/secrets'], image)
+    await engine.create('run', spec)
+    await engine.start('run', spec, ['web'])
+    assert.equal(await exitCode(started, 'run'), 0)
+    await engine.remove('run')
+  },
+)
+
+const folders = 'busybox mv /a /gone; busybox mkdir -p /a'
+for (const change of [
+  `${folders}; busybox ln -s / /a/b`,
+  `${folders}/b; busybox ln -s /etc /a/b/etc`,
+]) {
+  onPodman(`a program leads its volume nowhere else: ${change}`, async (engine, started) => {
+    const spec = mounted(['sh', '-c', `busybox mkfifo /a/b/etc/passwd; ${change}`], ['/a/b/etc'])
+    await engine.create('moved', spec)
+    await engine.start('moved', spec, ['web'])
+    assert.equal(await exitCode(started, 'moved'), 0)
+    const restarted = engine.restart('moved', 'web', { startedAt: Date.now(), graceSeconds: 0 })
+    await assert.rejects(restarted, { kind: 'refused', message: /may not be mounted/ })
+    await engine.remove('moved')
+  })
+}
+
+onPodman('a container with a volume is started again', async (engine, started) => {
+  const spec = mounted(['true'], ['/a/b', '/data'])
+  await engine.create('again', spec)
+  await engine.start('again', spec, ['web'])
+  assert.equal(await exitCode(started, 'again'), 0)
+  await engine.restart('again', 'web', { startedAt: Date.now(), graceSeconds: 0 })
+  assert.equal(await exitCode(started, 'again'), 0)
+  await engine.remove('again')
+})
+
+onPodman('no volume is mounted inside one that programs write', async (engine) => {
+  const nested = mounted(['true'], ['/data', '/data/in'])
+  await assert.rejects(engine.create('in', nested), { kind: 'refused', message: /may have links/ })
+})
+
+onPodman(
+  'a program makes no user namespace, in which it could remove its accounts',
+  async (engine, started) => {
+    const program = 'busybox unshare -n true; busybox unshare -U true && exit 1; (true) && exit 3'
+    const spec = webGroup(['sh', '-c', program])
+    await engine.create('user', spec)
+    await engine.start('user', spec, ['web'])
+    assert.equal(await exitCode(started, 'user'), 3)
+    await engine.remove('user')
+  },
+)
+
+onPodman(
+  'a program takes no lease on its accounts, for which the engine would wait',
+  async (engine, started) => {
+    if (process.arch !== 'x64') return
+    // open("/etc/passwd"), fcntl(F_SETLEASE, F_WRLCK), and its error as the exit code.
+    const code = Buffer.from(
+      '488d3d2700000031f6b8020000000f0589c7be00040000ba01000000b8480000000f0589c7f7dfb83c0000000f05',
+      'hex',
+    )
+    const head = pauseProgram('amd64')?.subarray(0, 120)
+    assert.ok(head !== undefined)
+    const program = Buffer.concat([head, code, Buffer.from('/etc/passwd\0')])
+    for (const at of [96, 104]) program.writeBigUInt64LE(BigInt(program.length), at)
+    await writeFile(join(folder, 'lease'), program, { mode: 0o755 })
+    const image = await built('lease', 'COPY lease /bin/lease')
+    const spec = webGroup(['/bin/lease'], { image })
+    await engine.create('lease', spec)
+    await engine.start('lease', spec, ['web'])
+    assert.notEqual(await exitCode(started, 'lease'), 0)
+    await engine.remove('lease')
+  },
+)
