@@ -42,7 +42,11 @@ function onDocker(name: string, body: (engine: DockerEngine) => Promise<void>): 
 }
 
 /** An image of the files that `fill` makes. */
-async function imported(name: string, fill: (root: string) => Promise<unknown>): Promise<string> {
+async function imported(
+  name: string,
+  fill: (root: string) => Promise<unknown>,
+  changes = 'CMD ["/bin/x"]',
+): Promise<string> {
   const image = `localhost/armature-hostile/${name}:1`
   const root = join(folder, name)
   await mkdir(join(root, 'etc'), { recursive: true })
@@ -54,7 +58,7 @@ async function imported(name: string, fill: (root: string) => Promise<unknown>):
   await client.json({
     method: 'POST',
     path: '/images/create',
-    query: { fromSrc: '-', repo: image, changes: 'CMD ["/bin/x"]' },
+    query: { fromSrc: '-', repo: image, changes },
     upload: createReadStream(tar),
     doing: 'import',
   })
@@ -117,6 +121,25 @@ for (const [name, fill, message] of images) {
     await assert.rejects(made, { name: 'EngineError', kind: 'refused', message })
   })
 }
+
+onDocker(
+  'a link of an image leads no volume to the accounts, also none that it declares',
+  async (engine) => {
+    const linked = async (root: string) => {
+      await mkdir(join(root, 'x'))
+      await symlink('/', join(root, 'x/y'))
+    }
+    const message = /may not be mounted/
+    const image = await imported('led', linked)
+    const mounts = [{ volume: 'v', path: '/x/y/etc', readOnly: false }]
+    const volumes = [{ kind: 'empty', name: 'v' }] as const
+    const made = engine.create('led', { ...webGroup([], { image, mounts }), volumes })
+    await assert.rejects(made, { kind: 'refused', message })
+    const declared = await imported('declared', linked, 'VOLUME ["/x/y/etc"]')
+    const other = engine.create('declared', webGroup([], { image: declared }))
+    await assert.rejects(other, { kind: 'refused', message })
+  },
+)
 
 onDocker('a program of an image without /etc cannot move what Docker reads', async (engine) => {
   const image = await imported('bare', async (root) => {
