@@ -39,7 +39,7 @@ export interface PartMaterial {
 }
 
 /** What a container is made of that is never started. */
-export interface Unmade {
+interface Unmade {
   readonly image: string
   /** For Podman: a folder of its host that is read out of it. */
   readonly engineFolder: string | undefined
