@@ -11,11 +11,11 @@ import type { DockerClient } from './client.ts'
 import { isLink, keptPlaces, ofPatterns, type Place, statIn, unsaid } from './file-look.ts'
 
 /** Throws `refused` for a mount inside a volume that programs write, or that has the links of a repository. */
-export function requireApart({ parts, volumes }: GroupSpec): void {
-  for (const { name, mounts } of parts) {
+export function requireApart(spec: GroupSpec): void {
+  for (const { name, mounts } of spec.parts) {
     for (const { path } of mounts) {
       const outer = mounts.find((other) => isInside(plainPath(path), plainPath(other.path)))
-      const kind = volumes.find((one) => one.name === outer?.volume)?.kind
+      const kind = spec.volumes.find((one) => one.name === outer?.volume)?.kind
       if (outer === undefined || kind === undefined || kind === 'files') continue
       throw new EngineError(
         'refused',

@@ -23,7 +23,7 @@ const bitsOfOthers = [0, 1, 2, 3, 5, 6, 7, 8, 9].map((bit) => 2 ** bit)
 const notImplemented = 38
 
 /** Calls that are allowed by one of these conditions alone, or not at all: argument, mask and value. */
-const narrow: Readonly<Record<string, readonly (readonly [number, number, number])[]>> = {
+const conditionsByCall: Readonly<Record<string, readonly (readonly [number, number, number])[]>> = {
   clone: [[0, newUser, 0]],
   unshare: [[0, newUser, 0]],
   fcntl: leases(),
@@ -49,11 +49,11 @@ export function narrowed(profile: Json): Json {
     isOpen(rule)
       ? {
           ...Object.fromEntries(entriesAt(rule)),
-          names: namesOf(rule).filter((name) => !Object.hasOwn(narrow, name)),
+          names: namesOf(rule).filter((name) => !Object.hasOwn(conditionsByCall, name)),
         }
       : rule,
   )
-  const added = Object.entries(narrow).flatMap(([name, conditions]): readonly Json[] => {
+  const added = Object.entries(conditionsByCall).flatMap(([name, conditions]): readonly Json[] => {
     if (!open.has(name)) return []
     if (conditions.length === 0) {
       return [{ names: [name], action: 'SCMP_ACT_ERRNO', errnoRet: notImplemented }]
