@@ -10,6 +10,7 @@ import { after, before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
+import { partOf } from '../contract/fixture.ts'
 import { cannotStart, startDocker, type ThrowawayDocker } from '../testing/docker.ts'
 import { webGroup } from '../testing/podman.ts'
 import { DockerClient } from './client.ts'
@@ -82,8 +83,8 @@ for (const [at, change] of changes.entries()) {
     await engine.create(group, { ...spec, restart: 'always' })
     await engine.start(group, spec, ['web'])
     const ended = async () => {
-      const state = (await engine.observe(group)).parts[0]?.state
-      return state?.kind === 'terminated' ? state : undefined
+      const { state } = partOf(await engine.observe(group), 'web')
+      return state.kind === 'terminated' ? state : undefined
     }
     const first = await until(ended)
     assert.equal(first.exitCode, 3)
