@@ -161,8 +161,10 @@ export class DockerEngine implements ContainerEngine {
     if (lone !== undefined) {
       throw new EngineError('refused', `'${lone.name}' has a group to run as, and no user`)
     }
-    for (const part of spec.parts) requireOwnPlaces(part)
-    requireApart(spec)
+    for (const part of spec.parts) {
+      requireOwnPlaces(part)
+      requireApart(part, spec)
+    }
     const existing = await this.#inspectAll(group)
     const { network } = this.#options
     await this.#maker.make({ names, spec, contents, existing, dialect, network })

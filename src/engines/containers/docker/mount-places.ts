@@ -4,24 +4,22 @@
  * accounts in the container at each start and command, while the engine holds the container's lock.
  */
 
-import { EngineError, type GroupSpec } from '../engine.ts'
+import { type ContainerSpec, EngineError, type GroupSpec } from '../engine.ts'
 import { type Json, listAt, textAt } from '../json.ts'
 import { mountPathProblem, plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
 import { isLink, keptPlaces, ofPatterns, type Place, statIn, unsaid } from './file-look.ts'
 
 /** Throws `refused` for a mount inside a volume that programs write, or that has the links of a repository. */
-export function requireApart(spec: GroupSpec): void {
-  for (const { name, mounts } of spec.parts) {
-    for (const { path } of mounts) {
-      const outer = mounts.find((other) => isInside(plainPath(path), plainPath(other.path)))
-      const kind = spec.volumes.find((one) => one.name === outer?.volume)?.kind
-      if (outer === undefined || kind === undefined || kind === 'files') continue
-      throw new EngineError(
-        'refused',
-        `'${name}' mounts a volume at ${path}, inside another one (${outer.path}) that may have links`,
-      )
-    }
+export function requireApart({ name, mounts }: ContainerSpec, { volumes }: GroupSpec): void {
+  for (const { path } of mounts) {
+    const outer = mounts.find((other) => isInside(plainPath(path), plainPath(other.path)))
+    const kind = volumes.find((one) => one.name === outer?.volume)?.kind
+    if (outer === undefined || kind === undefined || kind === 'files') continue
+    throw new EngineError(
+      'refused',
+      `'${name}' mounts a volume at ${path}, inside another one (${outer.path}) that may have links`,
+    )
   }
 }
 
