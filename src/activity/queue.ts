@@ -90,7 +90,12 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
     const own = isKnown ? (source.perMinuteMax ?? limits.perSourceMax) : limits.perSourceMax
     const isMuch = !isKnown && ofStrangers >= limits.ofStrangersMax
     const most = isMuch ? limits.firstOfStranger : own
-    if (count > most || (count === 1 && seen.size >= limits.sourcesMax)) return true
+    if (count > most) return true
+    if (count === 1 && seen.size >= limits.sourcesMax) {
+      if (!isKnown) return true
+      // There are as many principals as the directory has: they begin anew.
+      seen.clear()
+    }
     seen.set(name, count)
     if (!isKnown) ofStrangers++
     return false

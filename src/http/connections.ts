@@ -97,10 +97,10 @@ export function trackConnections(
     // Behind a proxy all callers share its connections.
     const ofProxy = isProxy(address)
     const tooMany = own.size >= limits.connectionsPerAddressMax && !ofProxy
-    const isFull = ofProxy
-      ? accepted.size >= limits.proxyConnectionsMax
-      : accepted.size - proxied >= limits.connectionsMax
-    if (tooMany || (isFull && !makeRoom(own.size + 1))) {
+    const isFull =
+      accepted.size >= limits.proxyConnectionsMax ||
+      (!ofProxy && accepted.size - proxied >= limits.connectionsMax)
+    if (tooMany || (isFull && !makeRoom(own))) {
       socket.destroy()
       return false
     }
@@ -116,16 +116,20 @@ export function trackConnections(
     return true
   }
 
-  /** Of whoever has most connections, and more than so many, one is ended: an idle one, where there is one. */
-  function makeRoom(than: number): boolean {
+  /**
+   * Of whoever has most connections, and more than whoever comes, one is ended: an idle one, where there is one. Whoever has most
+   * themselves gives an idle one for it.
+   */
+  function makeRoom(own: ReadonlySet<Socket>): boolean {
     let most = new Set<Socket>()
     for (const sockets of byAddress.values()) {
       const [one] = sockets
       if (sockets.size > most.size && !isProxy(one?.remoteAddress ?? '')) most = sockets
     }
-    if (most.size <= than) return false
+    const isOwn = most === own
+    if (most.size <= own.size + 1 && !isOwn) return false
     const [oldest] = most
-    const ended = [...most].find((socket) => open.get(socket) === 0) ?? oldest
+    const ended = [...most].find((socket) => open.get(socket) === 0) ?? (isOwn ? undefined : oldest)
     if (ended === undefined) return false
     ended.destroy()
     // Its end is told later.

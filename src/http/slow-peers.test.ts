@@ -207,15 +207,14 @@ describe('connections of one address', () => {
     assert.match(String(answer), /^HTTP\/1\.1 200 /)
     await Promise.race(closed)
     assert.equal(edge.server.connections(), 4)
-    // One more of whoever has most is not let in.
-    await once(
-      connect(edge.port, '127.0.0.1')
-        .on('error', () => {})
-        .resume(),
-      'close',
-    )
+    // One more of whoever has most takes the place of an idle one of theirs.
+    const more = connect(edge.port, '127.0.0.1')
+    more.write('GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n')
+    const [own] = await once(more, 'data')
+    assert.match(String(own), /^HTTP\/1\.1 200 /)
+    assert.equal(edge.server.connections(), 4)
     assert.equal(busy.destroyed, false)
-    for (const socket of [busy, other, ...idle]) socket.destroy()
+    for (const socket of [busy, other, more, ...idle]) socket.destroy()
   })
 
   test('of a proxy are those of its callers', async () => {

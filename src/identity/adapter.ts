@@ -159,16 +159,19 @@ function turnsOfWriters(): (accountId: string) => boolean {
   }
 }
 
+/** What may go: all else of a person has a short life or a number of its own. */
+const surplus = "(kind = 'RefreshToken' or consumed_at is not null)"
+
 /** Whoever is signed in makes any number of codes and refresh tokens. */
 async function sweepSurplus(tx: SqlTx, accountId: string, most: number): Promise<void> {
   const [row] = await tx.all(
-    'select count(*) as count from identity_oauth_states where account_id = ?',
+    `select count(*) as count from identity_oauth_states where account_id = ? and ${surplus}`,
     accountId,
   )
   if (Number(row?.['count']) <= most) return
   await tx.run(
     `delete from identity_oauth_states where (kind, id) in (select kind, id
-      from identity_oauth_states where account_id = ?
+      from identity_oauth_states where account_id = ? and ${surplus}
       order by case when consumed_at is null then 0 else 1 end, expires_at desc
       limit ${sweepRows} offset ${most})`,
     accountId,

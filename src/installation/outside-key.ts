@@ -69,20 +69,21 @@ function outputOf(command: string, setting: string): Promise<string> {
       reject(new Error(`The command of ${setting} failed: ${reason}`))
       // What it began may live on and hold the output.
       child.kill()
-      child.stdout.destroy()
+      child.stdout?.destroy()
     }
     const stop = (): void => fail('this process ends')
     ends.add(stop)
     const timer = setTimeout(fail, commandMilliseconds, 'it takes too long')
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      output += piece
-      if (output.length > outputCharactersMax) fail('it prints too much')
-    })
     child.once('error', (error) => fail(error.message))
     child.once('close', (status, signal) => {
       if (status !== 0) return fail(`it ended with ${signal ?? status}`)
       over()
       resolve(output)
+    })
+    // Where no process can be begun, there is none.
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+      output += piece
+      if (output.length > outputCharactersMax) fail('it prints too much')
     })
   })
 }

@@ -54,8 +54,8 @@ export async function placeRowsAfter(
   const columns = [...new Set([...key, ...texts])]
   const rows = limit === 0 ? [] : await rowsAfter(sql, { name, key, columns }, after, limit)
   const last = rows.at(-1) ?? sizes[limit - 1]
-  const isMore = limit < sizes.length || sizes.length === rowsAtOnce
-  return { rows, end: isMore && last !== undefined ? keyOf(place, last) : undefined }
+  // Rows that came between the two questions may have moved some behind the last one, so the end is a page without any.
+  return { rows, end: last === undefined ? undefined : keyOf(place, last) }
 }
 
 /** How many bytes the texts of the next rows have. */

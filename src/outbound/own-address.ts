@@ -7,6 +7,13 @@ import { createSocket } from 'node:dgram'
 import { isIP } from 'node:net'
 import { zoneOf } from './address.ts'
 
+/** What the system says of an address to which there is no way. Of anything else nobody knows, so it counts as own. */
+const noWay: ReadonlySet<string> = new Set([
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'EADDRNOTAVAIL',
+  'EAFNOSUPPORT',
+])
 /** Any port will do. */
 const port = 9
 
@@ -14,8 +21,7 @@ const port = 9
 export function isOwnAddress(address: string): Promise<boolean> {
   const socket = createSocket(isIP(address) === 6 ? 'udp6' : 'udp4')
   return new Promise<boolean>((resolve) => {
-    // No way there.
-    socket.once('error', () => resolve(false))
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(!noWay.has(code ?? '')))
     socket.once('connect', () => {
       const source = socket.address().address
       resolve(source === address || zoneOf(source) === 'loopback')

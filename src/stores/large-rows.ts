@@ -17,8 +17,7 @@ export class LargeRows {
 
   note({ key, document }: ResourceRow): void {
     const { length } = document
-    const mayBeLarge = length < largeFrom && length * densest >= largeFrom
-    const weight = mayBeLarge ? weightOf(document) : length
+    const weight = length * densest >= largeFrom ? weightOf(document) : length
     if (weight < largeFrom) {
       this.forget(key)
       return

@@ -1,6 +1,6 @@
 /**
  * Creates the volumes, the sandbox, the file contents and the parts of a group on a Docker API, and keeps what an
- * interrupted attempt made. It starts only the sandbox and removes nothing.
+ * interrupted attempt made. It starts only the sandbox. It removes the containers out of which it reads an image, and a group whose image is refused.
  */
 
 import { posix } from 'node:path'
@@ -21,7 +21,7 @@ import {
   ownFiles,
   type Unstarted,
 } from './host-side.ts'
-import { mountProblem } from './mount-places.ts'
+import { mountProblem, requireApart } from './mount-places.ts'
 import { type Names, pathOf, sandboxName } from './names.ts'
 import { labelOf } from './observation.ts'
 import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'
@@ -139,22 +139,32 @@ export class GroupCreator {
     const engineFolder = api === 'libpod' ? await this.#seccomp.folder() : undefined
     const { name, ...call } = dialect.unstarted(names, part, { image, engineFolder })
     const doing = `read the accounts of the image '${part.image}'`
-    const path = `/containers/${name}`
     const change = { kind: 'change', api, doing } as const
-    await this.#client.json({ ...change, method: 'POST', path: '/containers/create', ...call })
+    const made = await this.#client.json({
+      ...change,
+      method: 'POST',
+      path: '/containers/create',
+      ...call,
+    })
     const from = { client: this.#client, api, container: name, image: part.image }
     const [copied] = await Promise.allSettled([this.#read(from, spec, declared)])
-    await this.#client.json({
-      ...change,
-      method: 'DELETE',
-      path,
-      query: { force: 'true', v: 'true' },
-    })
+    // By its id: whoever makes the group anew meanwhile gives the name to another one.
+    const [removed] = await Promise.allSettled([
+      this.#client.json({
+        ...change,
+        method: 'DELETE',
+        path: `/containers/${textAt(made, 'Id')}`,
+        query: { force: 'true', v: 'true' },
+      }),
+    ])
     if (copied.status === 'rejected') {
       const error: unknown = copied.reason
       if (error instanceof EngineError && error.kind === 'refused')
         await this.#verifier.remove(names)
       throw error
+    }
+    if (removed.status === 'rejected') {
+      throw new EngineError('busy', `${doing}: ${String(removed.reason)}`)
     }
     const { entries, hasFolder, profile } = copied.value
     const all = profile === undefined ? entries : [...entries, profile]
@@ -166,6 +176,7 @@ export class GroupCreator {
     for (const { name, image, mounts } of spec.parts) {
       if (image !== from.image) continue
       const paths = [...mounts.map((mount) => mount.path), ...declared]
+      requireApart({ name, mounts }, spec, declared)
       const problem = await mountProblem(from, paths)
       if (problem !== undefined) throw new EngineError('refused', `'${name}': ${problem}`)
     }
@@ -192,6 +203,7 @@ export class GroupCreator {
     if (timeAt(existing, 'State', 'FinishedAt') !== undefined) {
       throw new EngineError('busy', 'the ended sandbox must be removed first')
     }
+    if (existing !== undefined) await this.#verifier.requirePresent(names, existing)
     if (existing === undefined) {
       const bodies = spec.volumes.map((volume) => volumeBody(names, spec, volume))
       bodies.push(accountsBody(names, spec))

@@ -198,7 +198,10 @@ export class DockerEngine implements ContainerEngine {
     const container = await this.#inspectPart(group, part)
     if ((timeAt(container, 'State', 'StartedAt') ?? 0) > options.startedAt) return
     // One of an earlier version: whoever asks for it makes the group anew.
-    if (!hasCopies(container)) return await this.remove(group)
+    if (!hasCopies(container)) {
+      await this.stop(group, options.graceSeconds)
+      return await this.remove(group)
+    }
     const path = `/containers/${textAt(container, 'Id')}`
     const doing = `restart '${part}'`
     const { graceSeconds } = options
@@ -443,7 +446,7 @@ function requireCopies(container: Json): void {
   if (hasCopies(container)) return
   throw new EngineError(
     'refused',
-    'the container was made by an earlier version, and no command can be begun in it: write its group again',
+    'the container was made by an earlier version, and no command can be begun in it: restart its group',
   )
 }
 

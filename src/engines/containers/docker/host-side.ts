@@ -208,11 +208,11 @@ export async function readyProblem(
       path: `/containers/${id}/archive`,
       query: { path: '/' },
       upload: oneChunk(writeTar(entries)),
-      doing: 'make the working folder',
+      doing: 'make the accounts and the working folder',
     }),
   ])
   if (made.status === 'fulfilled') return undefined
   const error: unknown = made.reason
   if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
-  return 'the working folder of its image cannot be made'
+  return `its accounts or its working folder cannot be made: ${error.message}`
 }

@@ -458,6 +458,25 @@ describe('hostile images on Podman', () => {
     assert.deepEqual(await started.contents(), [])
   })
 
+  onPodman('a group of an earlier version that was not started to its end', async (started) => {
+    await using engine = engineOf(started)
+    const labels = { installation: 'images', group: 'half', hash: 'h1' }
+    const given = Object.entries(labels).flatMap(([name, value]) => [
+      '--label',
+      `armature.${name}=${value}`,
+    ])
+    const made = ['create', '--network=none', ...given]
+    const part = ['--label', 'armature.part=web', '--name', 'armature_images_half_part_web']
+    const sandbox = ['--name', 'armature_images_half', testImage, 'true']
+    const remade = { kind: 'busy', message: /is made anew/ }
+    await started.podman(...made, ...sandbox)
+    await assert.rejects(engine.create('half', webGroup([])), remade)
+    await started.podman(...made, ...sandbox)
+    await started.podman(...made, ...part, testImage, 'true')
+    await assert.rejects(engine.start('half', webGroup([]), ['web']), remade)
+    assert.deepEqual(await started.contents(), [])
+  })
+
   onPodman('paths that the engine takes for patterns are not looked at', async (started) => {
     const read = async (root: string) => {
       await mkdir(join(root, 'x'))

@@ -71,6 +71,7 @@ onPodman('a link of an image leads no volume to the accounts, nor into another',
     ['/p/x'],
     ['/x/y'],
     ['/x/v/w', '/v'],
+    ['/x/v/w', '/v/w/z/etc'],
     ['/[e]'],
   ]) {
     const made = engine.create('links', mounted(['true'], paths, image))

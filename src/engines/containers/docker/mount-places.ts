@@ -10,12 +10,21 @@ import { mountPathProblem, plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
 import { isLink, keptPlaces, ofPatterns, type Place, statIn, unsaid } from './file-look.ts'
 
-/** Throws `refused` for a mount inside a volume that programs write, or that has the links of a repository. */
-export function requireApart({ name, mounts }: ContainerSpec, { volumes }: GroupSpec): void {
-  for (const { path } of mounts) {
-    const outer = mounts.find((other) => isInside(plainPath(path), plainPath(other.path)))
-    const kind = volumes.find((one) => one.name === outer?.volume)?.kind
-    if (outer === undefined || kind === undefined || kind === 'files') continue
+/**
+ * Throws `refused` for a mount inside a volume that programs write, or that has the links of a repository; also for a volume that an image
+ * declares there.
+ */
+export function requireApart(
+  { name, mounts }: Pick<ContainerSpec, 'name' | 'mounts'>,
+  { volumes }: GroupSpec,
+  declared: readonly string[] = [],
+): void {
+  const loose = mounts.filter(
+    ({ volume }) => volumes.find((one) => one.name === volume)?.kind !== 'files',
+  )
+  for (const path of [...mounts.map((mount) => mount.path), ...declared]) {
+    const outer = loose.find((other) => isInside(plainPath(path), plainPath(other.path)))
+    if (outer === undefined) continue
     throw new EngineError(
       'refused',
       `'${name}' mounts a volume at ${path}, inside another one (${outer.path}) that may have links`,
@@ -38,7 +47,10 @@ export async function mountProblem(
       end === undefined ||
       mountPathProblem(end) !== undefined ||
       keptPlaces.includes(end) ||
-      ends.some((other, index) => index !== at && (end === other || isInside(end, other ?? '')))
+      ends.some(
+        (other = '', index) =>
+          index !== at && (end === other || isInside(end, other) || isInside(other, end)),
+      )
     if (isKept) return `a link leads the volume at ${path} to a place where it may not be mounted`
   }
   return undefined

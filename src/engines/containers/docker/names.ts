@@ -33,7 +33,7 @@ export function volumeName(names: Names, volume: string): string {
   return `armature_${names.installation}_${names.group}_volume_${volume}`
 }
 
-/** The volume with copies of the accounts of the group's images, for Podman. */
+/** The volume with copies of the accounts of the group's images. */
 export function accountsVolume(names: Names): string {
   return `armature_${names.installation}_${names.group}_accounts`
 }

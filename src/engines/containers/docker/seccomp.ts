@@ -5,6 +5,7 @@
  */
 
 import { posix } from 'node:path'
+import { EngineError } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, parseJson, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
 import type { Place } from './file-look.ts'
@@ -67,7 +68,7 @@ export function narrowed(profile: Json): Json {
   return { ...Object.fromEntries(entriesAt(profile)), syscalls: [...kept, ...added] }
 }
 
-/** Reads the profile of an engine once. */
+/** Reads the profile of an engine once. One that is no plain file there, or is gone, is none. */
 export class SeccompSource {
   readonly #client: DockerClient
   #path: Promise<string> | undefined
@@ -110,7 +111,13 @@ export class SeccompSource {
 
   async #read(from: Place & { readonly image: string }): Promise<TarEntry | undefined> {
     const name = posix.basename((await this.#path) ?? '')
-    const bytes = await readIn(from, posix.join(engineMount, name))
+    const [found] = await Promise.allSettled([readIn(from, posix.join(engineMount, name))])
+    if (found.status === 'rejected') {
+      const error: unknown = found.reason
+      if (error instanceof EngineError && error.kind !== 'unavailable') return undefined
+      throw error
+    }
+    const bytes = found.value
     const profile = parseJson(Buffer.from(bytes).toString('utf8'))
     if (listAt(profile, 'syscalls').length === 0) return undefined
     return { name: profileName, mode: 0o644, bytes: Buffer.from(JSON.stringify(narrowed(profile))) }

@@ -163,7 +163,10 @@ function partBody(
       ...(processes === undefined ? {} : { pids: { limit: processes } }),
     },
     ...((part.gpu ?? 0) > 0 ? { devices: gpus(part.gpu ?? 0) } : {}),
-    ...(profile === undefined ? {} : { seccomp_profile_path: profile }),
+    // Podman gives a privileged container none, unless it is told one.
+    ...(profile === undefined || security.privileged === true
+      ? {}
+      : { seccomp_profile_path: profile }),
     privileged: security.privileged ?? false,
     cap_add: security.addCapabilities ?? [],
     cap_drop: security.dropCapabilities ?? [],

@@ -7,7 +7,7 @@ import { EngineError, type GroupSpec } from '../engine.ts'
 import { entriesAt, type Json, listAt, textAt, timeAt } from '../json.ts'
 import { mountPathProblem, plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
-import { ownFiles, readyProblem } from './host-side.ts'
+import { accountsSource, ownFiles, readyProblem } from './host-side.ts'
 import { annotationsProblem } from './inspect-image.ts'
 import { containerName, type Names, sandboxName } from './names.ts'
 import { inspectContainer } from './read-containers.ts'
@@ -49,6 +49,7 @@ export class Verifier {
     dialect: Dialect,
   ): Promise<void> {
     const sandbox = await this.#inspect(sandboxName(names), dialect)
+    await this.requirePresent(names, sandbox)
     const joined = [sandboxName(names), textAt(sandbox, 'Id')]
     const found = await Promise.all(
       spec.parts
@@ -75,6 +76,13 @@ export class Verifier {
     if (problem === undefined) return
     await this.#remove(names, containers)
     throw new EngineError('refused', `it was not started, and its group was removed: ${problem}`)
+  }
+
+  /** Removes a group that an earlier version has made, without copies of accounts, and throws `busy`: it is made anew then. */
+  async requirePresent(names: Names, sandbox: Json): Promise<void> {
+    if (accountsSource(sandbox) !== '') return
+    await this.#removeGroup(names.group)
+    throw new EngineError('busy', 'the group was made by an earlier version, and is made anew')
   }
 
   async remove(names: Names): Promise<void> {

@@ -293,19 +293,20 @@ export function codeOf(error: unknown): string | undefined {
 
 const authentication: ReadonlySet<string> = new Set(['28000', '28P01'])
 
+/** Shorter ones are in words that have nothing to do with them. */
+const hiddenFrom = 6
+
 /** A server may repeat what it was given; what it says is shown to whoever may read it. */
 export function withoutPassword(text: string, password: string): string {
-  return password === '' ? text : text.replaceAll(password, '*****')
+  return password.length < hiddenFrom ? text : text.replaceAll(password, '*****')
 }
 
 /** The error that the port's caller gets instead of `error`. */
 export function translate(error: unknown, access: ServerAccess): DatabaseEngineError {
   if (error instanceof DatabaseEngineError) return error
-  const { kind, message, number, cause } = worded(error, access.address)
-  return new DatabaseEngineError(kind, withoutPassword(message, access.password), {
-    cause,
-    number,
-  })
+  // The words of the server alone: ours name hosts and users, which may be written as the password is.
+  if (error instanceof Error) error.message = withoutPassword(error.message, access.password)
+  return worded(error, access.address)
 }
 
 function worded(error: unknown, address: ServerAddress): DatabaseEngineError {

@@ -43,7 +43,7 @@ export function newAnswerRoom(): AnswerRoom {
 const smallMax = 256 * 1024
 
 /** Evaluations of background work with more answers, at once. Each holds them until its thread has answered. */
-const large = createRoom({ perOwnerMax: 1, sumMax: 8, spare: 2 })
+const large = createRoom({ perOwnerMax: 1, sumMax: 8 })
 
 type Known = (need: Need) => Tainted | undefined | Promise<Tainted | undefined>
 
