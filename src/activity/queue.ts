@@ -90,12 +90,7 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
     const own = isKnown ? (source.perMinuteMax ?? limits.perSourceMax) : limits.perSourceMax
     const isMuch = !isKnown && ofStrangers >= limits.ofStrangersMax
     const most = isMuch ? limits.firstOfStranger : own
-    if (count > most) return true
-    if (count === 1 && seen.size >= limits.sourcesMax) {
-      if (!isKnown) return true
-      // There are as many principals as the directory has: they begin anew.
-      seen.clear()
-    }
+    if (count > most || (!isKnown && count === 1 && seen.size >= limits.sourcesMax)) return true
     seen.set(name, count)
     if (!isKnown) ofStrangers++
     return false

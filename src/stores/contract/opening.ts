@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { weightOf } from '#kernel/json-weight.ts'
 
 import { type Migration, type Store, StoreUnavailable } from '../store.ts'
 import {
@@ -29,13 +30,13 @@ export function openingContract(name: string, given: Given, setting: ContractSet
       const document = JSON.stringify({ text: 'x'.repeat(300_000) })
       const row = contractRow('/large', { document })
       await store.transact((tx) => tx.insert(row))
-      assert.equal(store.largeAt('/large'), document.length)
-      assert.equal(store.largeAt('/large/below/it'), document.length)
+      assert.equal(store.largeAt('/large'), weightOf(document))
+      assert.equal(store.largeAt('/large/below/it'), weightOf(document))
       assert.equal(store.largeAt('/larger'), 0)
       await store.transact((tx) => tx.update({ ...row, document: '{}', etag: 'e2' }, row.etag))
       assert.equal(store.largeAt('/large'), 0)
       await store.transact((tx) => tx.update({ ...row, etag: 'e3' }, 'e2'))
-      assert.equal(store.largeAt('/large'), document.length)
+      assert.equal(store.largeAt('/large'), weightOf(document))
       await store.transact((tx) => tx.remove('/large', 'e3'))
       assert.equal(store.largeAt('/large'), 0)
       // A short one of many objects is as large in memory.
