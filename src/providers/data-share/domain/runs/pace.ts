@@ -44,10 +44,6 @@ export class Pace {
     )
   }
 
-  get isPublishing(): boolean {
-    return this.#publishing.size > 0
-  }
-
   /** Gives the work the same journal, whose progress is counted. */
   async during(journal: CopyJournal, work: (counted: CopyJournal) => Promise<void>): Promise<void> {
     let underway = 0

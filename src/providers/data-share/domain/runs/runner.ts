@@ -185,8 +185,7 @@ function keepLease(
   const look = async (): Promise<void> => {
     const { cancelled } = await runs.renew(run)
     const isSlow = pace.isSlow(clock.now())
-    // Copying ends by itself, and removes what it has begun.
-    if (cancelled) letGo(isSlow && pace.isPublishing ? 'stuck' : 'cancelled')
+    if (cancelled) letGo(isSlow ? 'stuck' : 'cancelled')
     else if (isSlow && (await runs.isInTheWay(owner, run, sizes))) letGo('slow')
   }
   const renew = (): void => {
