@@ -42,6 +42,7 @@ const lineEnd = 10
 const headerBytesMax = 256 * 1024
 /** What one header of a tar stream takes. */
 const folderBytesMax = 99
+
 /**
  * Throws `refused` for a volume in the place of a container's accounts, or of a file that the engine writes. Engines read accounts of the image
  * below a volume, unseen, and those in a folder of the host by the host's path, where it follows links to whatever they lead to.
@@ -176,7 +177,7 @@ export async function readIn(
   throw new EngineError('refused', `${doing}: it has too many attributes, or is no plain file`)
 }
 
-/** Whether a container has copies of accounts. The program of one from before may exchange its accounts while Podman reads them. */
+/** Whether a container has copies of accounts. The program of one from before may exchange its accounts while the engine reads them. */
 export function hasCopies(container: Json): boolean {
   const mounted = listAt(container, 'Mounts')
     .filter((mount) => !booleanAt(mount, 'RW'))

@@ -103,6 +103,19 @@ function named(name: string, names: Names, spec: GroupSpec, options: Json): Json
   return { Name: name, Driver: 'local', DriverOpts: options, Labels: labels }
 }
 
+/** The volumes of a group by their names on the engine, and where the sandbox has them. */
+export function sandboxVolumes(
+  names: Names,
+  spec: GroupSpec,
+): readonly { readonly source: string; readonly path: string }[] {
+  return [
+    ...spec.volumes
+      .filter((volume) => volume.kind !== 'host')
+      .map(({ name }) => ({ source: volumeName(names, name), path: `${volumesFolder}/${name}` })),
+    { source: accountsVolume(names), path: accountsFolder },
+  ]
+}
+
 /**
  * The sandbox owns the network, the published ports and, while it runs, the mounts of all volumes: a tmpfs volume
  * exists as long as one running container uses it.
@@ -129,16 +142,11 @@ function sandboxBody(names: Names, spec: GroupSpec, network: string | undefined)
     HostConfig: {
       ...(network === undefined ? {} : { NetworkMode: network }),
       PortBindings: portBindings,
-      Mounts: [
-        ...spec.volumes
-          .filter((volume) => volume.kind !== 'host')
-          .map((volume) => ({
-            Type: 'volume',
-            Source: volumeName(names, volume.name),
-            Target: `${volumesFolder}/${volume.name}`,
-          })),
-        { Type: 'volume', Source: accountsVolume(names), Target: accountsFolder },
-      ],
+      Mounts: sandboxVolumes(names, spec).map(({ source, path }) => ({
+        Type: 'volume',
+        Source: source,
+        Target: path,
+      })),
       ...(spec.dns === undefined
         ? {}
         : {

@@ -7,8 +7,7 @@
 import { type ContainerSpec, type GroupSpec, labelsOf, type MountSpec } from '../engine.ts'
 import type { Json } from '../json.ts'
 import { accountsParent } from './file-look.ts'
-import { accountsFolder } from './host-side.ts'
-import { accountsVolume, containerName, type Names, sandboxName, volumeName } from './names.ts'
+import { containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 import { engineMount } from './seccomp.ts'
 import {
@@ -18,6 +17,7 @@ import {
   environmentOf,
   isReadOnly,
   type PartMaterial,
+  sandboxVolumes,
   unstartedLabels,
   userOf,
   volumesFolder,
@@ -72,12 +72,7 @@ function sandboxBody(
             },
           ],
     ),
-    volumes: [
-      ...spec.volumes
-        .filter((volume) => volume.kind !== 'host')
-        .map(({ name }) => ({ Name: volumeName(names, name), Dest: `${volumesFolder}/${name}` })),
-      { Name: accountsVolume(names), Dest: accountsFolder },
-    ],
+    volumes: sandboxVolumes(names, spec).map(({ source, path }) => ({ Name: source, Dest: path })),
     ...(spec.dns === undefined
       ? {}
       : {

@@ -8,9 +8,9 @@ import type { ContainerSpec, GroupSpec, MountSpec } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt } from '../json.ts'
 import { isOrdinary, plainCapability } from '../privileges.ts'
 import { plainPath } from '../safe-text.ts'
-import { accountsFolder, type OwnFile } from './host-side.ts'
-import { accountsVolume, type Names, volumeName } from './names.ts'
-import { isReadOnly, userOf, volumesFolder } from './to-docker.ts'
+import type { OwnFile } from './host-side.ts'
+import { type Names, volumeName } from './names.ts'
+import { isReadOnly, sandboxVolumes, userOf } from './to-docker.ts'
 
 /** The expected values of an inspection. */
 export interface Expected {
@@ -47,15 +47,9 @@ export function expectedSandbox(
   spec: GroupSpec,
   network: string | undefined,
 ): Expected {
-  const volumes = [
-    ...spec.volumes
-      .filter((volume) => volume.kind !== 'host')
-      .map(({ name }) => ({ source: volumeName(names, name), path: `${volumesFolder}/${name}` })),
-    { source: accountsVolume(names), path: accountsFolder },
-  ]
   return {
     ...(network === undefined ? {} : { networkName: network }),
-    mounts: volumes.map((one) => ({ type: 'volume', readOnly: false, ...one })),
+    mounts: sandboxVolumes(names, spec).map((one) => ({ type: 'volume', readOnly: false, ...one })),
     ports: new Map(
       spec.ports.flatMap(({ port, protocol, publish }) =>
         publish === undefined
