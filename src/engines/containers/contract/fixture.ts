@@ -36,6 +36,10 @@ export interface Backend extends AsyncDisposable {
   now(): number
   /** Repeats less in tests whose containers cost a real process. */
   readonly isBrief?: boolean
+  /** Volumes that the engine makes for each group beside those of its spec. */
+  readonly ownVolumes?: number
+  /** A resolver of the engine that stands before the one of the group. */
+  readonly resolver?: string
   /** Ends the shared network without the engine's client. */
   breakSandbox(installation: string, group: string): Promise<void>
 }

@@ -3,39 +3,23 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
 import { partOf } from '../contract/fixture.ts'
-import { cannotStart, startDocker, type ThrowawayDocker } from '../testing/docker.ts'
+import { requireDocker, startDocker } from '../testing/docker.ts'
+import { archived, engineOfTests, hostileImage } from '../testing/engine-of-tests.ts'
 import { webGroup } from '../testing/podman.ts'
 import { DockerClient } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
 
 const run = promisify(execFile)
 
-let docker: ThrowawayDocker | string = 'not started'
-let folder = ''
-before(async () => {
-  docker = await startDocker()
-  folder = await mkdtemp(join(tmpdir(), 'armature-images-'))
-})
-after(async () => {
-  if (typeof docker !== 'string') await docker[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
+const tests = engineOfTests(startDocker, requireDocker)
 
 function onDocker(name: string, body: (engine: DockerEngine) => Promise<void>): void {
-  test(name, async (t: TestContext) => {
-    if (typeof docker === 'string') {
-      if (docker.startsWith(cannotStart)) return t.skip(docker)
-      requireOrSkip(t, false, docker)
-      return
-    }
+  tests.onEngine(name, async (docker) => {
     await using engine = new DockerEngine({ ...docker, installation: 'hostile' })
     await body(engine)
     assert.deepEqual(await engine.list(), [])
@@ -48,14 +32,9 @@ async function imported(
   fill: (root: string) => Promise<unknown>,
   changes = 'CMD ["/bin/x"]',
 ): Promise<string> {
-  const image = `localhost/armature-hostile/${name}:1`
-  const root = join(folder, name)
-  await mkdir(join(root, 'etc'), { recursive: true })
-  await fill(root)
-  const tar = join(folder, `${name}.tar`)
-  await run('tar', ['-C', root, '-cf', tar, '.'])
-  assert.ok(typeof docker !== 'string')
-  await using client = new DockerClient(docker.target)
+  const image = hostileImage(name)
+  const tar = await archived(tests.folder(), name, fill)
+  await using client = new DockerClient(tests.started().target)
   await client.json({
     method: 'POST',
     path: '/images/create',
@@ -99,8 +78,7 @@ for (const [at, change] of changes.entries()) {
 }
 
 onDocker('Docker restarts nothing itself, also when it is started again', async (engine) => {
-  assert.ok(typeof docker !== 'string')
-  await using client = new DockerClient(docker.target)
+  await using client = new DockerClient(tests.started().target)
   const spec = { ...webGroup(['true']), restart: 'always' } as const
   await engine.create('again', spec)
   const path = '/containers/armature_hostile_again_part_web/json'

@@ -6,24 +6,14 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import {
-  chown,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chown, copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
 import { listAt, parseJson } from '../json.ts'
+import { archived, built, engineOfTests, hostileImage } from '../testing/engine-of-tests.ts'
 import { startPodman, type ThrowawayPodman, testImage, webGroup } from '../testing/podman.ts'
 import { DockerClient } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
@@ -31,24 +21,8 @@ import { annotationsProblem, inspectImage } from './inspect-image.ts'
 
 const run = promisify(execFile)
 
-let podman: ThrowawayPodman | string = 'not started'
-let folder = ''
-before(async () => {
-  podman = await startPodman()
-  folder = await mkdtemp(join(tmpdir(), 'armature-images-'))
-})
-after(async () => {
-  if (typeof podman !== 'string') await podman[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
-
-function onPodman(name: string, body: (started: ThrowawayPodman) => Promise<void>): void {
-  test(name, async (t: TestContext) => {
-    const reason = typeof podman === 'string' ? podman : ''
-    if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
-    await body(podman)
-  })
-}
+const tests = engineOfTests(startPodman, requireOrSkip)
+const onPodman = tests.onEngine
 
 const engineOf = ({ target }: ThrowawayPodman) =>
   new DockerEngine({ target, installation: 'images' })
@@ -59,15 +33,10 @@ async function imported(
   fill: (root: string) => Promise<unknown>,
   changes: readonly string[] = [],
 ): Promise<string> {
-  const image = `localhost/armature-hostile/${name}:1`
-  const root = join(folder, name)
-  await mkdir(join(root, 'etc'), { recursive: true })
-  await fill(root)
-  const tar = join(folder, `${name}.tar`)
-  await run('tar', ['-C', root, '-cf', tar, '.'])
+  const image = hostileImage(name)
+  const tar = await archived(tests.folder(), name, fill)
   const given = ['CMD ["/bin/x"]', ...changes].flatMap((change) => ['--change', change])
-  assert.ok(typeof podman !== 'string')
-  await podman.podman('import', ...given, tar, image)
+  await tests.started().podman('import', ...given, tar, image)
   return image
 }
 
@@ -77,7 +46,7 @@ async function withBusybox(root: string): Promise<void> {
 }
 
 async function refused(group: string, image: string, message: RegExp): Promise<void> {
-  await using engine = engineOf(podman as ThrowawayPodman)
+  await using engine = engineOf(tests.started())
   const spec = webGroup([], { image })
   const started = async () => {
     await engine.pull(image)
@@ -86,21 +55,7 @@ async function refused(group: string, image: string, message: RegExp): Promise<v
   }
   await assert.rejects(started, { name: 'EngineError', kind: 'refused', message })
   await engine.remove(group)
-  assert.deepEqual(await (podman as ThrowawayPodman).contents(), [])
-}
-
-/** An image of the tests' busybox with these lines. */
-async function built(
-  name: string,
-  lines: readonly string[],
-  options: readonly string[] = [],
-): Promise<string> {
-  const image = `localhost/armature-hostile/${name}:1`
-  const file = join(folder, `Containerfile-${name}`)
-  await writeFile(file, ['FROM localhost/armature-test/busybox:1', ...lines, ''].join('\n'))
-  assert.ok(typeof podman !== 'string')
-  await podman.podman('build', ...options, '-t', image, '-f', file, folder)
-  return image
+  assert.deepEqual(await tests.started().contents(), [])
 }
 
 async function exitCode({ podman: call }: ThrowawayPodman, group: string): Promise<number> {
@@ -119,11 +74,11 @@ describe('hostile images on Podman', () => {
   onPodman('annotations that a runtime acts on', async ({ target, podman: call }) => {
     await using client = new DockerClient(target)
     await using engine = new DockerEngine({ target, installation: 'images' })
-    const file = join(folder, 'Containerfile')
+    const file = join(tests.folder(), 'Containerfile')
     await writeFile(file, 'FROM localhost/armature-test/busybox:1\n')
     for (const name of ['org.systemd.property.SuccessAction', 'run.oci.x', 'bundle']) {
       const image = 'localhost/armature-hostile/annotated:1'
-      await call('build', '--annotation', `${name}=x`, '-t', image, '-f', file, folder)
+      await call('build', '--annotation', `${name}=x`, '-t', image, '-f', file, tests.folder())
       const looked = inspectImage(client, image, { api: 'libpod', doing: 'inspect' })
       await assert.rejects(looked, { kind: 'refused', message: /annotation/ })
       // It is pulled again, by the group's own reference.
@@ -139,8 +94,8 @@ describe('hostile images on Podman', () => {
   onPodman('annotations that the image had when its container was made', async (started) => {
     const { podman: call } = started
     await using engine = engineOf(started)
-    const image = await built('earlier', [], ['--annotation', 'run.oci.x=x'])
-    const kept = join(folder, 'earlier')
+    const image = await built(tests, 'earlier', [], ['--annotation', 'run.oci.x=x'])
+    const kept = join(tests.folder(), 'earlier')
     await call('push', image, `dir:${kept}`)
     await engine.create('earlier', webGroup([], { image }))
     // Somebody pulls the same image without them.
@@ -188,10 +143,10 @@ describe('hostile images on Podman', () => {
         await assert.rejects(looked, { kind: 'refused', message })
       }
       const { podman: call, contents } = started
-      const file = join(folder, 'Volumes')
+      const file = join(tests.folder(), 'Volumes')
       const image = 'localhost/armature-hostile/few:1'
       await writeFile(file, 'FROM localhost/armature-test/busybox:1\nVOLUME /a\nVOLUME /b\n')
-      await call('build', '-t', image, '-f', file, folder)
+      await call('build', '-t', image, '-f', file, tests.folder())
       await using engine = engineOf(started)
       await engine.create('few', webGroup([], { image }))
       await engine.start('few', webGroup([], { image }), ['web'])
@@ -229,7 +184,7 @@ describe('hostile images on Podman', () => {
   onPodman('a share in the place of the accounts', async (started) => {
     await using engine = engineOf(started)
     for (const path of ['/etc', '/etc/', '/etc/passwd']) {
-      const volumes = [{ kind: 'host', name: 'share', folder }] as const
+      const volumes = [{ kind: 'host', name: 'share', folder: tests.folder() }] as const
       const spec = {
         ...webGroup(['true'], { mounts: [{ volume: 'share', path, readOnly: false }] }),
         volumes,
@@ -241,20 +196,20 @@ describe('hostile images on Podman', () => {
   })
 
   onPodman('a working folder behind a link is not made on the host', async () => {
-    const outside = `../../../../../../../../..${folder}`
+    const outside = `../../../../../../../../..${tests.folder()}`
     for (const [name, link] of Object.entries({ link: 'data', pattern: 'd[a]ta' })) {
       const image = await imported(name, (root) => symlink(outside, join(root, link)), [
         `WORKDIR /${link}/made/here`,
       ])
       await refused(name, image, /working folder|workdir/)
-      assert.equal(existsSync(join(folder, 'made')), false)
+      assert.equal(existsSync(join(tests.folder(), 'made')), false)
     }
   })
 
   onPodman(
     'a working folder that is not in the image is made in the container',
     async (started) => {
-      const image = await built('elsewhere', ['WORKDIR /there/it/is'])
+      const image = await built(tests, 'elsewhere', ['WORKDIR /there/it/is'])
       await started.podman('run', '--name', 'bare', image, 'sh', '-c', 'rmdir /there/it/is')
       const bare = 'localhost/armature-hostile/bare:1'
       await started.podman('commit', '-q', 'bare', bare)
@@ -271,9 +226,9 @@ describe('hostile images on Podman', () => {
   onPodman(
     'a program that exchanges its working folder: it is looked at when it has ended',
     async (started) => {
-      const outside = join(folder, 'outside')
+      const outside = join(tests.folder(), 'outside')
       await mkdir(outside)
-      const image = await built('worked', ['WORKDIR /job/x'])
+      const image = await built(tests, 'worked', ['WORKDIR /job/x'])
       const link = `../../../../../../../../..${outside}`
       await using engine = engineOf(started)
       const change = `mv /job /gone; busybox ln -s ${link} /job`

@@ -1,48 +1,26 @@
 /** Mounts and programs by which a container on Podman would reach the accounts that the engine and the runtime open with its lock. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, type TestContext, test } from 'node:test'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { GroupSpec } from '../engine.ts'
+import { built, engineOfTests } from '../testing/engine-of-tests.ts'
 import { startPodman, type ThrowawayPodman, testImage, webGroup } from '../testing/podman.ts'
 import { DockerEngine } from './docker-engine.ts'
 import { pauseProgram } from './pause-image.ts'
 
-let podman: ThrowawayPodman | string = 'not started'
-let folder = ''
-before(async () => {
-  podman = await startPodman()
-  folder = await mkdtemp(join(tmpdir(), 'armature-mounts-'))
-})
-after(async () => {
-  if (typeof podman !== 'string') await podman[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
+const tests = engineOfTests(startPodman, requireOrSkip)
 
 function onPodman(
   name: string,
   body: (engine: DockerEngine, started: ThrowawayPodman) => Promise<void>,
 ): void {
-  test(name, async (t: TestContext) => {
-    const reason = typeof podman === 'string' ? podman : ''
-    if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+  tests.onEngine(name, async (podman) => {
     await using engine = new DockerEngine({ target: podman.target, installation: 'mounts' })
     await body(engine, podman)
     assert.deepEqual(await podman.contents(), [])
   })
-}
-
-/** An image of the tests' busybox with these lines. */
-async function built(name: string, ...lines: readonly string[]): Promise<string> {
-  const image = `localhost/armature-hostile/${name}:1`
-  const file = join(folder, name)
-  await writeFile(file, [`FROM ${testImage}`, ...lines, ''].join('\n'))
-  assert.ok(typeof podman !== 'string')
-  await podman.podman('build', '-t', image, '-f', file, folder)
-  return image
 }
 
 /** A group of one container with an empty volume at each of these paths. */
@@ -63,7 +41,7 @@ async function exitCode({ podman: call }: ThrowawayPodman, group: string): Promi
 onPodman('a link of an image leads no volume to the accounts, nor into another', async (engine) => {
   const links = 'busybox mkdir -p /x/z && busybox ln -s / /x/y && busybox ln -s /etc /e'
   const more = 'busybox ln -s /v /x/v && busybox ln -s /proc /p'
-  const image = await built('links', `RUN ${links} && ${more}`)
+  const image = await built(tests, 'links', [`RUN ${links} && ${more}`])
   for (const paths of [
     ['/x/y/etc'],
     ['/x/y/etc/passwd'],
@@ -82,10 +60,9 @@ onPodman('a link of an image leads no volume to the accounts, nor into another',
 onPodman(
   'a link of an image may lead a volume to where it is not in the way',
   async (engine, started) => {
-    const image = await built(
-      'run',
+    const image = await built(tests, 'run', [
       'RUN busybox mkdir -p /run /var && busybox ln -s /run /var/run',
-    )
+    ])
     const spec = mounted(['sh', '-c', 'echo x > /run/secrets/x'], ['/var/run/secrets'], image)
     await engine.create('run', spec)
     await engine.start('run', spec, ['web'])
@@ -150,8 +127,8 @@ onPodman(
     assert.ok(head !== undefined)
     const program = Buffer.concat([head, code, Buffer.from('/etc/passwd\0')])
     for (const at of [96, 104]) program.writeBigUInt64LE(BigInt(program.length), at)
-    await writeFile(join(folder, 'lease'), program, { mode: 0o755 })
-    const image = await built('lease', 'COPY lease /bin/lease')
+    await writeFile(join(tests.folder(), 'lease'), program, { mode: 0o755 })
+    const image = await built(tests, 'lease', ['COPY lease /bin/lease'])
     const spec = webGroup(['/bin/lease'], { image })
     await engine.create('lease', spec)
     await engine.start('lease', spec, ['web'])

@@ -33,11 +33,15 @@ export async function openDocker(): Promise<Backend | string> {
 function backendOf(started: ThrowawayPodman | ThrowawayDocker | string): Backend | string {
   if (typeof started === 'string') return started
   const { target } = started
-  const more = 'network' in started ? { network: started.network } : {}
+  // On a network that somebody made, Docker's own resolver asks the group's.
+  const isDocker = 'network' in started
+  const more = isDocker ? { network: started.network } : {}
   return {
     open: (installation) => new DockerEngine({ target, installation, ...more }),
     image: testImage,
     isBrief: !isLong,
+    ownVolumes: 1,
+    ...(isDocker ? { resolver: '127.0.0.11' } : {}),
     unknownImage: 'localhost/armature-test/nothing:1',
     program: (program) => ({ command: ['sh', '-c', shell(program)], environment: [] }),
     pass: () => sleep(50),

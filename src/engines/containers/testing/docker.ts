@@ -8,6 +8,8 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import type { Require } from '../contract/fixture.ts'
 import { DockerClient, type DockerTarget } from '../docker/client.ts'
 import { answers, endEngine, importBusybox, searchPath } from './podman.ts'
 
@@ -23,7 +25,14 @@ const install =
   'install docker.io and busybox-static (Debian: apt-get install --no-install-recommends)'
 const network = 'armature-tests'
 /** A machine whose kernel or rights do not suffice for a daemon. */
-export const cannotStart = 'no Docker can start here'
+const cannotStart = 'no Docker can start here'
+
+/** A daemon that this machine cannot start is skipped, also where nothing else may be. */
+export const requireDocker: Require = (t, available, how) => {
+  if (!how.startsWith(cannotStart)) return requireOrSkip(t, available, how)
+  t.skip(how)
+  return false
+}
 
 /** The reason where this machine has none. */
 export async function startDocker(): Promise<ThrowawayDocker | string> {
