@@ -99,14 +99,17 @@ test('an end waits some seconds for work, and leaves what takes longer', async (
   open.resolve()
 })
 
-test('silent servers in several groups leave a place, and none at all once they have waited', async () => {
+/**
+ * Servers that are silent until `open` is resolved, but for those of groups whose name begins with `quiet`. `waits` ends the time after which
+ * work counts as waiting.
+ */
+async function startSilent(stepsAtOnceMax: number) {
   const open = Promise.withResolvers<void>()
   const looked: string[] = []
   const waits: (() => unknown)[] = []
-  await using t = await startPlane({
-    limits: { stepsAtOnceMax: 8 },
+  const plane = await startPlane({
+    limits: { stepsAtOnceMax },
     reconcile: false,
-    // Only the time after which work counts as waiting ends, and when the test says so.
     timers: {
       after(milliseconds, callback) {
         if (milliseconds === 2000) waits.push(callback)
@@ -123,6 +126,13 @@ test('silent servers in several groups leave a place, and none at all once they 
       }),
     ],
   })
+  return { plane, looked, waits, open }
+}
+
+test('silent servers in several groups leave a place, and none at all once they have waited', async () => {
+  const started = await startSilent(8)
+  const { looked, waits, open } = started
+  await using t = started.plane
   const groups = ['a', 'b', 'quiet', 'c', 'quiet2'].map((name) => group.replace(/[^/]+$/, name))
   for (const [at, path] of groups.entries()) {
     await t.call('PUT', path, { location: 'westus' }, { version: '2021-04-01' })
@@ -151,29 +161,9 @@ test('silent servers in several groups leave a place, and none at all once they 
 })
 
 test('what one owner has waiting in several groups leaves places to groups without work', async () => {
-  const open = Promise.withResolvers<void>()
-  const looked: string[] = []
-  const waits: (() => unknown)[] = []
-  await using t = await startPlane({
-    limits: { stepsAtOnceMax: 4 },
-    reconcile: false,
-    // Only the time after which work counts as waiting ends, and when the test says so.
-    timers: {
-      after(milliseconds, callback) {
-        if (milliseconds === 2000) waits.push(callback)
-        return { cancel: () => undefined }
-      },
-    },
-    providers: [
-      scriptedProvider({
-        async observe({ id }) {
-          looked.push(id.key)
-          if (!id.key.includes('/quiet/')) await open.promise
-        },
-        next: () => ({ kind: 'done' }),
-      }),
-    ],
-  })
+  const started = await startSilent(4)
+  const { looked, waits, open } = started
+  await using t = started.plane
   const put = async (name: string, count: number): Promise<void> => {
     const path = group.replace(/[^/]+$/, name)
     await t.call('PUT', path, { location: 'westus' }, { version: '2021-04-01' })
