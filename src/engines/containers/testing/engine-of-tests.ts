@@ -12,7 +12,7 @@ import { type ThrowawayPodman, testImage } from './podman.ts'
 
 const run = promisify(execFile)
 
-export interface EngineOfTests<Started> {
+interface EngineOfTests<Started> {
   /** A test that is skipped, loudly, where there is no engine. */
   onEngine(name: string, body: (started: Started) => Promise<void>): void
   started(): Started
