@@ -415,3 +415,37 @@ test('short bodies of many objects are taken a few at a time, others at once', a
     8,
   )
 })
+
+test('what waits with its body for room waits no longer when its client leaves', async () => {
+  const end = Promise.withResolvers<void>()
+  let begun = 0
+  const route = thingsRoute(async () => {
+    begun++
+    await end.promise
+    return {}
+  })
+  await using edge = await startEdge({ directoryRoutes: [route] })
+  const client = new AbortController()
+  const list = Array.from({ length: 20_000 }, () => ({}))
+  const all = Array.from({ length: 12 }, () =>
+    edge.fetch('/directory/things', {
+      method: 'POST',
+      body: JSON.stringify({ list }),
+      headers: { 'content-type': 'application/json' },
+      signal: client.signal,
+    }),
+  )
+  const left = Promise.allSettled(all)
+  const isRunning = async (count: number): Promise<boolean> => {
+    const metrics = await (await edge.fetch('/metrics')).text()
+    // The question for it is one more.
+    return metrics.includes(`requests_running ${count + 1}\n`)
+  }
+  await until(async () => begun === 8 && (await isRunning(12)))
+  client.abort()
+  await left
+  await until(() => isRunning(8))
+  end.resolve()
+  await until(() => isRunning(0))
+  assert.equal(begun, 8)
+})

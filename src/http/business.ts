@@ -17,6 +17,8 @@ import type { Outcome } from '#plane/plane.ts'
 import {
   announcesBody,
   authorizeAgain,
+  awaitedBy,
+  deadlineOf,
   type Edge,
   type Endpoint,
   type Exchange,
@@ -24,7 +26,7 @@ import {
   principalOf,
   requestFrom,
 } from './exchange.ts'
-import { bytesOf, connectionEnded, type LargeBodyRules } from './steps/read-body.ts'
+import { bytesOf, type LargeBodyRules } from './steps/read-body.ts'
 
 /**
  * Path prefixes that clients of hosted installations write before `/api`: the environment, or the tenant and the
@@ -51,8 +53,7 @@ export function businessEndpoints(
       if (front !== '') checkFront(exchange)
       const path = exchange.path.slice(before.length + beforePath).replace(/^\//, '')
       let file: Promise<UnnamedFile> | undefined
-      const deadline = new AbortController()
-      exchange.deadline = deadline
+      const signal = deadlineOf(exchange)
       try {
         const body = await bodyOf(exchange, edge, {
           isBatch: isBatchPath(path),
@@ -68,7 +69,7 @@ export function businessEndpoints(
           before,
           path,
           body,
-          signal: deadline.signal,
+          signal,
         })
       } finally {
         // Whoever waited for it knows why it was not made.
@@ -110,11 +111,11 @@ async function answerOf(
   const { counts } = exchange
   // Lists and batches may be large and take long to write.
   const mayBeLarge = counts === 'reads' ? !isSmallRead(path, exchange.search) : isBatchPath(path)
-  if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
+  if (mayBeLarge) await enterAnswerRoom(exchange, edge)
   await freeTurn(principalOf(exchange).id)
   const answer = await business.handle({
     signal,
-    awaited: awaitedBy(exchange, signal),
+    awaited: awaitedBy(exchange),
     method: exchange.method,
     version,
     path,
@@ -140,23 +141,6 @@ async function answerOf(
   const { status, headers, body: text, bytes } = answer
   const made = bytes === undefined ? text : Readable.from([bytes])
   return { status, headers, ...(made === undefined ? {} : { body: made }) }
-}
-
-/** Listens for the end of the connection only where somebody has to wait. */
-function awaitedBy({ response }: Exchange, deadline: AbortSignal): () => AbortSignal {
-  let signal: AbortSignal | undefined
-  const begin = (): AbortSignal => {
-    const client = new AbortController()
-    const leave = (): void => client.abort(connectionEnded())
-    if (response.closed) leave()
-    else response.once('close', leave)
-    return AbortSignal.any([deadline, client.signal])
-  }
-  return () => {
-    // A batch may wait many times.
-    signal ??= begin()
-    return signal
-  }
 }
 
 /** An installation is one environment, whatever clients call it. A tenant given by id must be the caller's. */

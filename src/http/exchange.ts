@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ActivityQueue } from '#activity/queue.ts'
 import type { RequestFrom } from '#activity/record.ts'
-import type { ApiError, ErrorFamily } from '#kernel/error.ts'
+import { type ApiError, type ErrorFamily, refuse } from '#kernel/error.ts'
 import { weightOf } from '#kernel/json-weight.ts'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
@@ -94,7 +94,7 @@ export interface Exchange {
   outcome: Outcome | undefined
   /** An answer has begun; anything later is dropped (deadline). */
   answered: boolean
-  /** Aborts the work at the deadline; created by whoever starts such work. */
+  /** Aborts the work at the deadline; created by `deadlineOf`. */
   deadline: AbortController | undefined
 }
 
@@ -260,15 +260,44 @@ export const smallBodyBytes = 64 * 1024
 /** A smaller unread answer does not keep its place. */
 const smallAnswerBytes = 64 * 1024
 
+/** Aborted when the deadline has answered. */
+export function deadlineOf(exchange: Exchange): AbortSignal {
+  exchange.deadline ??= new AbortController()
+  return exchange.deadline.signal
+}
+
+/** Gives a signal that is aborted at the deadline, and when the client leaves. It is made only where somebody has to wait. */
+export function awaitedBy(exchange: Exchange): () => AbortSignal {
+  const { response } = exchange
+  let signal: AbortSignal | undefined
+  const begin = (): AbortSignal => {
+    const client = new AbortController()
+    const leave = (): void => client.abort(connectionEnded())
+    if (response.closed) leave()
+    else response.once('close', leave)
+    return AbortSignal.any([deadlineOf(exchange), client.signal])
+  }
+  return () => {
+    // A batch may wait many times.
+    signal ??= begin()
+    return signal
+  }
+}
+
+/** The connection is gone, so nobody gets this refusal; it only ends the exchange. */
+export function connectionEnded(): Error {
+  return refuse.BadRequest({ reason: 'the connection ended before the answer' })
+}
+
 /**
  * Waits until there is room for the body, as far as that is no larger than others may be; the end of the exchange gives it
- * back. `isLarge`: for the rest of it. False: nobody waits for the answer any more.
+ * back. `isLarge`: for the rest of it. Throws, as all that wait here, when nobody waits for the answer any more.
  */
 export async function enterBodyRoom(
   exchange: Exchange,
   edge: Edge,
   isLarge = false,
-): Promise<boolean> {
+): Promise<void> {
   const { request } = exchange
   const { bodyBytesMax } = edge.limits
   const announced = Math.min(
@@ -277,58 +306,48 @@ export async function enterBodyRoom(
   )
   if (isLarge) await enter(exchange, edge.largeBodyRoom, { amount: 1 })
   else if (announced > smallBodyBytes) await enter(exchange, edge.bodyRoom, { amount: announced })
-  return isAwaited(exchange) && !request.destroyed
+  if (request.destroyed) throw connectionEnded()
 }
 
 /** Fewer objects are bounded by the number of concurrent requests. */
 const fewObjects = 64 * 1024
 
 /**
- * Waits until there is room for the objects of a body that is there, before they are made. Throws and results as for answers.
+ * Waits until there is room for the objects of a body that is there, before they are made. Throws as for answers.
  */
 export async function enterObjectRoom(
   exchange: Exchange,
   edge: Edge,
   body: Uint8Array,
-): Promise<boolean> {
+): Promise<void> {
   const amount = weightOf(body) - body.length
-  if (amount < fewObjects) return true
+  if (amount < fewObjects) return
   const hasWaited = await enter(exchange, edge.objectRoom, { amount })
-  if (!isAwaited(exchange)) return false
   if (hasWaited) await authorizeAgain(exchange, edge)
-  return true
 }
 
 /**
  * Waits until the caller may have one more answer that can be large. It takes one place until the answer is built and
  * another until it is read, so that a slow reader gets no more of them. Throws when the caller has lost the right while
- * waiting. Callers without a token are told apart by their addresses. False: as above.
+ * waiting. Callers without a token are told apart by their addresses.
  */
-export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
+export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<void> {
   const owner = exchange.principal?.id ?? addressGroupOf(originOfExchange(exchange, edge).address)
   const leave = whenRead(exchange)
   const waitedForReader = await enter(exchange, edge.unreadRoom, { amount: 1, owner, leave })
   const waitedForTurn = await enter(exchange, edge.answerRoom, { amount: 1, owner })
-  if (!isAwaited(exchange)) return false
   const { principal } = exchange
   if ((waitedForReader || waitedForTurn) && principal !== undefined)
     await authorizeAgain(exchange, edge)
-  return true
 }
 
 /**
  * Waits until the caller may have so many more characters of large resources in memory: for a text as it is read, parsed
- * and answered. Throws and results as above.
+ * and answered. Throws as above.
  */
-export async function enterTextRoom(
-  exchange: Exchange,
-  edge: Edge,
-  amount: number,
-): Promise<boolean> {
+export async function enterTextRoom(exchange: Exchange, edge: Edge, amount: number): Promise<void> {
   const hasWaited = await enter(exchange, edge.textRoom, { amount, leave: whenRead(exchange) })
-  if (!isAwaited(exchange)) return false
   if (hasWaited) await authorizeAgain(exchange, edge)
-  return true
 }
 
 /** Frees a place when the answer is read, or small. */
@@ -356,13 +375,16 @@ interface Entry {
   leave?(free: () => void): void
 }
 
-/** Registers with `leave` how the room is given back at the end of the exchange. True when it had to wait. */
+/**
+ * Registers with `leave` how the room is given back at the end of the exchange. True when it had to wait. Throws when
+ * nobody waits for the answer any more: neither it nor what it keeps waits on.
+ */
 async function enter(
   exchange: Exchange,
   room: Room,
   { amount, owner, leave = (free) => free() }: Entry,
 ): Promise<boolean> {
-  const entered = room.enter(owner ?? principalOf(exchange).id, amount)
+  const entered = room.enter(owner ?? principalOf(exchange).id, amount, awaitedBy(exchange))
   const hasWaited = entered instanceof Promise
   const free = hasWaited ? await entered : entered
   const before = exchange.leave
@@ -371,11 +393,8 @@ async function enter(
     before?.()
   }
   if (exchange.answered) free()
+  if (exchange.answered || exchange.request.socket.destroyed) throw connectionEnded()
   return hasWaited
-}
-
-function isAwaited({ answered, request }: Exchange): boolean {
-  return !answered && !request.socket.destroyed
 }
 
 /** Does the request announce a body, by the framing of HTTP/1.1? */

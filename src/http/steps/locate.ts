@@ -7,6 +7,7 @@ import { refuse } from '#kernel/error.ts'
 import type { Method, Route } from '#plane/plane.ts'
 import {
   authorizeAgain,
+  deadlineOf,
   type Edge,
   type Endpoint,
   type Exchange,
@@ -48,9 +49,8 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
       const headers = exchange.request.headers
       const route = routeOf(exchange)
       const mayLeaveRecord = route.leavesRecord || kind === 'action'
-      exchange.deadline = new AbortController()
       return edge.plane.run(route, {
-        signal: exchange.deadline.signal,
+        signal: deadlineOf(exchange),
         principal: principalOf(exchange),
         query: queryOf(exchange),
         body: exchange.body,

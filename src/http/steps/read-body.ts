@@ -15,6 +15,7 @@ import { edgeErrors } from '../edge-errors.ts'
 import {
   announcesBody,
   authorizeAgain,
+  connectionEnded,
   type Edge,
   type Exchange,
   enterBodyRoom,
@@ -55,7 +56,7 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
     }
     const { buffer, byteOffset, length } = readBytes(bytes)
     const text = Buffer.from(buffer, byteOffset, length)
-    if (!(await enterObjectRoom(exchange, edge, text))) throw connectionEnded()
+    await enterObjectRoom(exchange, edge, text)
     const pause = () => freeTurn(exchange.principal?.id)
     exchange.body = await parseJsonWithPauses(text, size, exchange.bodySyntax, pause)
   } finally {
@@ -134,7 +135,7 @@ export async function bytesOf(
   const announced = Number(request.headers['content-length'] ?? 0)
   const isHere = request.complete && announced > 0 && announced <= smallBodyBytes
   if (announced > usual) await large?.admit()
-  if (!(await enterBodyRoom(exchange, edge))) throw connectionEnded()
+  await enterBodyRoom(exchange, edge)
   // The client is told to continue only now (`Expect: 100-continue`), so a refusal costs no upload.
   if (request.headers.expect !== undefined) response.writeContinue()
   let unfollow: () => unknown = () => {}
@@ -148,7 +149,7 @@ export async function bytesOf(
         // There is no larger limit.
         if (large === undefined) throw refuse.RequestEntityTooLarge({ limit: usual })
         if (announced <= usual) await large.admit()
-        if (!(await enterBodyRoom(exchange, edge, true))) throw connectionEnded()
+        await enterBodyRoom(exchange, edge, true)
         unfollow = edge.largeBodies.follow(body)
         return await large.file()
       },
@@ -160,11 +161,6 @@ export async function bytesOf(
   } finally {
     unfollow()
   }
-}
-
-/** The connection is gone, so nobody gets this refusal; it only ends the exchange. */
-export function connectionEnded(): Error {
-  return refuse.BadRequest({ reason: 'the connection ended before the answer' })
 }
 
 interface Receiving {

@@ -4,7 +4,6 @@ import { haveRoomForLarge } from '#plane/behalf-of.ts'
 import { freeTurn, nextTurn } from '#plane/next-turn.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { type Edge, type Exchange, enterAnswerRoom, enterTextRoom } from '../exchange.ts'
-import { connectionEnded } from './read-body.ts'
 
 export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
   const { kind, waitsForRoom } = exchange.endpoint
@@ -19,14 +18,14 @@ export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
 
 /** A page may hold megabytes and is built in one turn. */
 async function runInRoom(exchange: Exchange, edge: Edge): Promise<void> {
-  if (!(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
+  await enterAnswerRoom(exchange, edge)
   haveRoomForLarge()
   await freeTurn(exchange.principal?.id)
   exchange.outcome = asText(await exchange.endpoint.run(exchange, edge))
 }
 
 async function runLarge(exchange: Exchange, edge: Edge, characters: number): Promise<void> {
-  if (!(await enterTextRoom(exchange, edge, characters))) throw connectionEnded()
+  await enterTextRoom(exchange, edge, characters)
   await nextTurn(exchange.principal?.id)
   exchange.outcome = asText(await exchange.endpoint.run(exchange, edge))
 }
