@@ -23,15 +23,21 @@ const late = {
 }
 
 /** Answers every request, without a turn of the event loop. */
-function answering(body: object, call: () => void = () => undefined, owner = 'one'): Asking {
+function answering(
+  body: object,
+  call: () => void = () => undefined,
+  owner = 'one',
+  paid?: Promise<void>,
+): Asking {
   const caller = {
     async call() {
       call()
       return { status: 200, body }
     },
   }
+  const plan = { nodes: [], paid: async () => paid }
   // Only what is read here exists.
-  return { caller, principal: { id: owner }, plan: { nodes: [] } } as unknown as Asking
+  return { caller, principal: { id: owner }, plan } as unknown as Asking
 }
 
 test('between two answers the server does other work', async () => {
@@ -90,6 +96,17 @@ test('in the background a principal holds the large answers of one evaluation, a
   assert.equal(await mostOf(['one', 'one', 'one']), 1)
   assert.equal(await mostOf(['one', 'two', 'one', 'two']), 2)
   assert.equal(await mostOf(Array.from({ length: 12 }, (_, at) => `owner ${at}`)), 8)
+})
+
+test('in the background who owes evaluations holds no room of others meanwhile', async () => {
+  const body = { list: Array.from({ length: 1000 }, () => ({})) }
+  const paid = Promise.withResolvers<void>()
+  const owing = Array.from({ length: 8 }, (_, at) =>
+    evaluateLate(answering(body, undefined, `debtor ${at}`, paid.promise), late),
+  )
+  assert.equal(await evaluateLate(answering(body, undefined, 'another'), late), needs.length)
+  paid.resolve()
+  for (const found of await Promise.all(owing)) assert.equal(found, needs.length)
 })
 
 test('evaluations that share a room hold no more together', async () => {

@@ -71,11 +71,17 @@ export async function evaluateLate<T>(
   }
 }
 
-/** A request has room of its own kind, and keeps it until its answer is made. */
-async function roomFor({ principal }: Asking): Promise<Leave | undefined> {
-  if (!isForRequest()) return await large.enter(principal.id, 1)
-  await roomForLarge()
-  return undefined
+/**
+ * A request has room of its own kind, and keeps it until its answer is made. Work in the background may wait for minutes until its
+ * principal owes no evaluations: it holds no room meanwhile.
+ */
+async function roomFor({ plan, principal }: Asking): Promise<Leave | undefined> {
+  if (isForRequest()) {
+    await roomForLarge()
+    return undefined
+  }
+  await plan.paid()
+  return await large.enter(principal.id, 1)
 }
 
 interface Fetching<T> {

@@ -37,6 +37,8 @@ export interface Planned {
   readonly parameters: Plan['parameters']
   /** The request was accepted: from now on its expressions wait for the quota and are not refused for it. */
   accept(): void
+  /** Resolves when its principal owes no evaluations: the next one does not wait for the quota. */
+  paid(): Promise<void>
   /** Nothing more is asked of it, so that its thread need not keep it. */
   release(): void
 }
@@ -152,6 +154,7 @@ export function remotePlan(
     accept() {
       payer = { ...payer, accepted: true }
     },
+    paid: () => threads.paid(payer),
     release() {
       ahead.clear()
       given.clear()

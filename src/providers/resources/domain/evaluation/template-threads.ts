@@ -122,12 +122,16 @@ export class TemplateThreads {
     return (await promise) as Answered<K>
   }
 
-  async #admit({ principalId, accepted }: Payer): Promise<void> {
+  /** Resolves when the principal owes nothing, so that a question need not wait for it. */
+  async paid({ principalId }: Payer): Promise<void> {
     const wait = this.#allowances.wait(principalId, this.#clock.now())
-    if (accepted) {
-      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref())
-      return
-    }
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref())
+  }
+
+  async #admit(payer: Payer): Promise<void> {
+    const { principalId, accepted } = payer
+    if (accepted) return this.paid(payer)
+    const wait = this.#allowances.wait(principalId, this.#clock.now())
     const waiting = this.#waiting.filter(
       ({ payer }) => payer.principalId === principalId && !payer.accepted,
     )
