@@ -8,11 +8,11 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Store } from '#stores/store.ts'
 import { type Sharing, sharingStore, startSharing } from './testing/start.ts'
 
 /** The state after the first of the two renames of a full run's publishing: the target is set aside. */
-async function cutShort(started: Sharing, run: string): Promise<void> {
-  const { store, root } = started
+async function cutShort(store: Store, root: string, run: string): Promise<void> {
   const [manifest] = await store.sql.all('select token from share_manifests')
   const stage = join(
     root,
@@ -45,11 +45,13 @@ async function cutShort(started: Sharing, run: string): Promise<void> {
   })
 }
 
-async function world(work: (open: () => Promise<Sharing>, root: string) => Promise<void>) {
+async function world(
+  work: (open: () => Promise<Sharing>, root: string, store: Store) => Promise<void>,
+) {
   const root = mkdtempSync(join(tmpdir(), 'armature-share-'))
   const store = await sharingStore()
   try {
-    await work(() => startSharing({ store, root }), root)
+    await work(() => startSharing({ store, root }), root, store)
   } finally {
     await store[Symbol.asyncDispose]()
     rmSync(root, { recursive: true, force: true })
@@ -71,13 +73,13 @@ async function copied(started: Sharing): Promise<string> {
 }
 
 test('what was publishing is published, and the run is cancelled', async () => {
-  await world(async (open, root) => {
+  await world(async (open, root, store) => {
     let run = ''
     {
       await using started = await open()
       run = await copied(started)
-      await cutShort(started, run)
     }
+    await cutShort(store, root, run)
     assert.ok(!existsSync(join(root, 'taker/got/all')))
     await using started = await open()
     const ended = await started.ended(run)

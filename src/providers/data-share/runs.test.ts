@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { CopyCancelled, type CopyEngine, CopyFault } from '#engines/copy/engine.ts'
@@ -227,6 +228,45 @@ test('a cancelled run whose target publishes for ever ends', async () => {
   )
   ahead += later
   assert.equal((await started.ended(synchronizationId)).status, 'Cancelled')
+})
+
+test('a slow run that is cancelled removes what it copied before its session is closed', async () => {
+  let ahead = 0
+  const events: string[] = []
+  const removal = Promise.withResolvers<void>()
+  const engine: CopyEngine = {
+    open: () => ({
+      async copy(_task, _journal, signal) {
+        events.push('copies')
+        await once(signal, 'abort')
+        events.push('removes')
+        await removal.promise
+        events.push('removed')
+        throw new CopyCancelled()
+      },
+      async [Symbol.asyncDispose]() {
+        events.push('closed')
+      },
+    }),
+  }
+  await using started = await startSharing({ engine, clock: { now: () => Date.now() + ahead } })
+  const synchronizationId = await beginCopy(started)
+  await until(() => events.length === 1)
+  const leaseUntil = async (): Promise<number> =>
+    Number((await started.store.sql.all('select lease_until from share_runs'))[0]?.['lease_until'])
+  const later = 20 * 60_000
+  // Nobody else takes the run over while the clock is ahead of its lease.
+  await started.store.sql.transact((tx) =>
+    tx.run('update share_runs set lease_until = lease_until + ?', later),
+  )
+  ahead += later
+  await started.store.sql.transact((tx) => tx.run('update share_runs set cancelled = 1'))
+  await until(() => events.length === 2)
+  const before = await leaseUntil()
+  await until(async () => (await leaseUntil()) > before + 1000)
+  removal.resolve()
+  assert.equal((await started.ended(synchronizationId)).status, 'Cancelled')
+  assert.deepEqual(events, ['copies', 'removes', 'removed', 'closed'])
 })
 
 test('a process ends while a target publishes for ever, and leaves the run to the next one', async () => {

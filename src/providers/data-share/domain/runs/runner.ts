@@ -30,6 +30,8 @@ const pollMilliseconds = 2000
 const renewMilliseconds = 500
 /** What has not ended so long after its release is broken off. */
 const releaseMilliseconds = 3000
+/** How long a cancelled run may take to remove what it copied, before it counts as stuck. */
+const removalMilliseconds = 60_000
 const planRows = 200
 /** The attempts for a data set whose failure may pass, before it fails. */
 const triesMax = 3
@@ -182,10 +184,14 @@ function keepLease(
   const { runs, timers, clock, log } = deps
   let isDone = false
   let timer: { cancel(): void } | undefined
+  let cancelledAt: number | undefined
   const look = async (): Promise<void> => {
     const { cancelled } = await runs.renew(run)
-    const isSlow = pace.isSlow(clock.now())
-    if (cancelled) letGo(isSlow ? 'stuck' : 'cancelled')
+    const now = clock.now()
+    const isSlow = pace.isSlow(now)
+    if (cancelled) cancelledAt ??= now
+    if (cancelledAt !== undefined)
+      letGo(isSlow && now - cancelledAt >= removalMilliseconds ? 'stuck' : 'cancelled')
     else if (isSlow && (await runs.isInTheWay(owner, run, sizes))) letGo('slow')
   }
   const renew = (): void => {
