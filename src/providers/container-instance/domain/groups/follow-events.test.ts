@@ -64,3 +64,11 @@ test('a group whose containers end again and again forgets its own ends, and not
   ends.note('quiet', 'web', 9000, 4)
   assert.equal(ends.exitCodeAt('quiet', 'web', 9000), 4)
 })
+
+test('an end that is reported again and again leaves the earlier ones known', () => {
+  const ends = new KnownEnds()
+  ends.note('group', 'web', 1000, 3)
+  for (let times = 0; times < 5; times++) ends.note('group', 'web', 9000, 4)
+  assert.equal(ends.exitCodeAt('group', 'web', 1000), 3)
+  assert.equal(ends.exitCodeAt('group', 'web', 9000), 4)
+})

@@ -28,6 +28,8 @@ export class KnownEnds {
     const own = this.#ends.get(group) ?? new Map<string, readonly End[]>()
     this.#ends.set(group, own)
     const known = own.get(part)
+    // A cluster tells of the same end with each change of the Pod.
+    if (known?.some((end) => end.at === at)) return
     if (known === undefined) this.#size++
     own.delete(part)
     own.set(part, [...(known ?? []), { at, exitCode }].slice(-3))
