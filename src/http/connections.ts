@@ -28,6 +28,8 @@ export interface Connections {
   running(socket: Socket): number
   /** After an upgrade the connection is still counted, but no longer closed from here. */
   release(socket: Socket): void
+  /** Cuts half of all: of whoever has most of them, those that came last. */
+  cutHalf(): void
   /** Waits until all are gone, where no new ones are accepted. After `seconds` the rest is cut. */
   drain(seconds: number, closed: Promise<unknown>): Promise<void>
 }
@@ -171,6 +173,9 @@ export function trackConnections(
     count: () => accepted.size,
     running: (socket) => open.get(socket) ?? 0,
     release: (socket) => open.delete(socket),
+    cutHalf: () => {
+      for (const socket of newestHalf(byAddress, accepted.size)) socket.destroy()
+    },
     async drain(seconds, closed) {
       const grace = setTimeout(
         () => {
@@ -189,6 +194,14 @@ export function trackConnections(
       clearTimeout(cut)
     },
   }
+}
+
+function newestHalf(
+  byAddress: ReadonlyMap<string, ReadonlySet<Socket>>,
+  count: number,
+): readonly Socket[] {
+  const most = [...byAddress.values()].toSorted((one, other) => other.size - one.size)
+  return most.flatMap((sockets) => [...sockets].reverse()).slice(0, count / 2)
 }
 
 /**

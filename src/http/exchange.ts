@@ -9,7 +9,7 @@ import type { RequestFrom } from '#activity/record.ts'
 import { type ApiError, type ErrorFamily, refuse } from '#kernel/error.ts'
 import { weightOf } from '#kernel/json-weight.ts'
 import type { Limits } from '#kernel/limits.ts'
-import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Clock, HeapWatch, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { Room } from '#kernel/room.ts'
@@ -125,6 +125,8 @@ export interface EdgeDependencies {
   /** A log line per request. `off` saves making it. */
   readonly logRequests: 'off' | 'debug' | 'info'
   readonly limits: Limits
+  /** Requests are given up while the heap is nearly full. */
+  readonly heap?: HeapWatch
   /** For bodies that are too large for memory; the system's own by default. */
   readonly temporaryFolder?: string
   readonly words: VendorWords

@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { type ApiError, refuse } from '#kernel/error.ts'
 import type { Limits } from '#kernel/limits.ts'
 import { createRoom } from '#kernel/room.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
@@ -109,6 +110,11 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     void answerErrors(exchange, edge, runPipeline)
   }
 
+  edge.heap?.onFull(() => {
+    connections.cutHalf()
+    giveUpLast(edge)
+  })
+
   // The plane explains what is wrong with a path that cannot be decoded, after authentication.
   const router = createRouter((request, response) =>
     enter(request, response, request.method === 'OPTIONS' ? options : unlocated),
@@ -144,6 +150,10 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   server.on('request', (request, response) => {
     // Requests that were sent in one piece come one after the other, also when their connection was ended.
     if (request.socket.destroyed) return
+    if (edge.heap?.isFull() === true && !probes.has(request.url)) {
+      refuseFull(request, response, edge)
+      return
+    }
     const turn = turnOf(request)
     if (turn === undefined) arrive(request, response)
     else void turn.then(() => arrive(request, response))
@@ -220,6 +230,34 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
   }
 }
 
+/** Probes are answered whatever else is not. */
+const probes: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', '/metrics'])
+
+function memoryFull(): ApiError {
+  return refuse.ServiceUnavailable(
+    { reason: 'its memory is nearly full' },
+    { headers: { 'Retry-After': '5' } },
+  )
+}
+
+function refuseFull(request: IncomingMessage, response: ServerResponse, edge: Edge): void {
+  // Each of its chunks would be kept until the answer is made.
+  if (request.headers['transfer-encoding'] !== undefined) request.destroy()
+  const exchange = createExchange(request, response, {
+    endpoint: unlocated,
+    startedAt: edge.ticks(),
+  })
+  fail(exchange, edge, memoryFull())
+}
+
+/** Of the requests under way those that came last are refused, and their work is aborted. */
+function giveUpLast(edge: Edge): void {
+  const all = [...edge.running].filter(({ answered }) => !answered)
+  const last = all.slice(all.length / 2)
+  edge.log.warn({ requests: last.length }, 'the memory is nearly full, so requests are given up')
+  for (const exchange of last) giveUp(exchange, edge, memoryFull())
+}
+
 /** Bodies above `bodyBytesMax` at once; each may take `businessBodyBytesMax` of the disk. */
 const largeBodiesAtOnceMax = 2
 
@@ -271,7 +309,7 @@ function anonymouslyThrottled(
   }
 }
 
-/** Answers requests that have taken too long (facts 9.1) and aborts their work. What was committed by then stands. */
+/** Answers requests that have taken too long (facts 9.1) and aborts their work. */
 function refuseLate(edge: Edge): void {
   const seconds = edge.limits.requestSeconds
   const latest = edge.ticks() - seconds * 1000
@@ -280,7 +318,12 @@ function refuseLate(edge: Edge): void {
     if (exchange.startedAt > latest) return
     // A stream may continue for as long as its reader wants.
     if (exchange.answered) continue
-    fail(exchange, edge, edgeErrors.refuse.GatewayTimeout({ seconds }))
-    exchange.deadline?.abort()
+    giveUp(exchange, edge, edgeErrors.refuse.GatewayTimeout({ seconds }))
   }
+}
+
+/** What was committed by then stands. */
+function giveUp(exchange: Exchange, edge: Edge, refusal: ApiError): void {
+  fail(exchange, edge, refusal)
+  exchange.deadline?.abort()
 }

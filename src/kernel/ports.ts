@@ -47,3 +47,10 @@ export interface Log {
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Whether the heap of this process is nearly full. */
+export interface HeapWatch {
+  isFull(): boolean
+  /** Called whenever it is found nearly full. */
+  onFull(free: () => void): void
+}

@@ -70,7 +70,7 @@ export function businessAdministrators(
 }
 
 export function createEdge(base: Foundation, served: Served): HttpServer {
-  const { config, home, store, keyring, rotation, addressOf, clock, ids, ticks, log } = base
+  const { config, home, store, keyring, rotation, addressOf, clock, ids, ticks, log, heap } = base
   const { identity, activity, plane, streams, permissions } = served
   const { words } = config
   const allowsAtRoot = allowingAtRoot(base, served)
@@ -147,6 +147,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
       : { meetFault: createFaultCheck(base.faults, base.machineTimers) }),
     ticks,
     log,
+    heap,
     logRequests: config.logRequests ? 'info' : config.logLevel === 'debug' ? 'debug' : 'off',
     limits: config.limits,
     throttle: throttleOf(config, served.ownerId),

@@ -2,9 +2,10 @@
 
 import { createPdfMaker, type PdfMaker } from '#business/documents/pdf-maker.ts'
 import { createAddressOf, createProxyTest } from '#http/client-address.ts'
+import { watchHeap } from '#http/heap-watch.ts'
 import { createPublicUrlOf, type PublicUrlOf } from '#http/public-url.ts'
 import type { makeSigningPair } from '#identity/signing-pair.ts'
-import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
+import type { Clock, HeapWatch, Ids, Log, Timers } from '#kernel/ports.ts'
 import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { Store } from '#stores/store.ts'
 import type { Certificates } from '#tls/certificates.ts'
@@ -45,6 +46,7 @@ export interface Foundation extends Sources, Omit<Keys, typeof Symbol.asyncDispo
   /** The fault rules; undefined when control is off. */
   readonly faults: Faults | undefined
   readonly log: Log
+  readonly heap: HeapWatch
   readonly store: Store
   readonly outbound: Outbound
   /** Of documents, mails and invoices together: whoever has none under way goes first. */
@@ -94,6 +96,7 @@ export async function openFoundation(
     config,
     home,
     log,
+    heap: opened.use(watchHeap(sources.ticks)),
     faults,
     store: guardStore(unguarded, rotation.guard),
     pdfs: createPdfMaker(),

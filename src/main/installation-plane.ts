@@ -88,6 +88,7 @@ export function openInstallationPlane(
       clock,
       ids,
       log,
+      heap: base.heap,
       limits: config.limits,
       tokenKeys: () => base.keyring.signingKeys('continuation tokens'),
       scopes: config.scopes,

@@ -70,6 +70,7 @@ export interface PlaneOptions {
   readonly apiVersions?: VersionRule
   readonly timers: Timers
   readonly faults?: BackgroundFaults | undefined
+  readonly heap?: PlaneDependencies['heap']
   /** Guards may refuse a change although the caller may make it. Each is given what providers are given. */
   readonly guards?: readonly Guard[]
   /** Called after a request was refused for a missing permission. Must not throw; nobody waits for it. */
@@ -226,6 +227,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     wireCache: new WeakMap(),
     guards: options.guards ?? [],
     ...(options.faults === undefined ? {} : { faults: options.faults }),
+    ...(options.heap === undefined ? {} : { heap: options.heap }),
     wake: () => reconciler.wake(),
     settled: (key) => {
       for (const callback of settled) callback(key)

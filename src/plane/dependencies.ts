@@ -1,7 +1,7 @@
 /** What the verbs work with: the parts of a plane, made once by `create-plane.ts`, and small functions over them. */
 
 import type { Limits } from '#kernel/limits.ts'
-import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
+import type { Clock, HeapWatch, Ids, Log, Timers } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { callOwner } from '#stores/awaited.ts'
 import { isCut } from '#stores/list-budget.ts'
@@ -32,6 +32,8 @@ export interface PlaneDependencies {
   /** Answers built from rows. A store returns the same row object again and again, so each row is converted once. */
   readonly wireCache: WeakMap<ResourceRow, WireRow>
   readonly faults?: BackgroundFaults
+  /** Nothing new is begun while it is nearly full. */
+  readonly heap?: Pick<HeapWatch, 'isFull'>
   /** Called when something was scheduled: the reconciler looks soon. */
   wake(): void
   /** Called when the background work on this resource ended in this process. A call may be missed. */

@@ -38,6 +38,32 @@ test('no more steps are under way at once than the limit says, and all get their
   assert.equal(looked.size, names.length)
 })
 
+test('while the heap is nearly full no step is begun', async () => {
+  let isFull = true
+  let looked = 0
+  await using t = await startPlane({
+    heap: { isFull: () => isFull },
+    providers: [
+      scriptedProvider({
+        async observe() {
+          looked++
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  await t.call('PUT', valve('a'), body)
+  for (let times = 0; times < 20; times++) {
+    t.plane.reconciler.wake()
+    await turn()
+  }
+  assert.equal(looked, 0)
+  isFull = false
+  t.plane.reconciler.wake()
+  await t.plane.reconciler.idle()
+  assert.equal(looked, 1)
+})
+
 test('one resource group does not take all that may be under way', async () => {
   const open = Promise.withResolvers<void>()
   const looked: string[] = []

@@ -92,7 +92,7 @@ export function createReconciler(
   const claimFree = async (): Promise<void> => {
     const { stepsAtOnceMax: max } = deps.limits
     const free = Math.min(max - underway.size + waiting.size, 2 * max - underway.size)
-    if (free <= 0) return
+    if (free <= 0 || deps.heap?.isFull() === true) return
     const now = deps.clock.now()
     const claims = await deps.store.claimDue(owner, now, deps.limits.leaseSeconds, free)
     if (claims.length > 0) await replaced.look()

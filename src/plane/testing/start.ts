@@ -7,7 +7,7 @@ import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
-import { createPlane, type RunningPlane } from '../create-plane.ts'
+import { createPlane, type PlaneOptions, type RunningPlane } from '../create-plane.ts'
 import type { Provider } from '../declare/provider.ts'
 import type { Method, Outcome } from '../plane.ts'
 import { ask } from './ask.ts'
@@ -59,6 +59,7 @@ export interface StartOptions {
   /** Shared by planes that act as replicas. */
   readonly clock?: TestClock
   readonly timers?: Timers
+  readonly heap?: PlaneOptions['heap']
   readonly log?: Log
   readonly apiVersions?: 'known' | 'nearest'
   /** Providers besides the sample provider. */
@@ -106,6 +107,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     scopes: options.scopes ?? 'implicit',
     ...(options.apiVersions === undefined ? {} : { apiVersions: options.apiVersions }),
     timers: options.timers ?? realTimers,
+    ...(options.heap === undefined ? {} : { heap: options.heap }),
   })
   if (options.reconcile !== false) plane.reconciler.start()
   return {
