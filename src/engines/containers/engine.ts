@@ -467,7 +467,10 @@ export interface ContainerEngine extends AsyncDisposable {
   /** Removes everything of the group at once, running or not, whatever its hash. A missing group is no error. */
   remove(group: string): Promise<void>
 
-  /** Everything with the installation's labels, in no order. Images are not included. */
+  /**
+   * Everything with the installation's labels, in no order. Images are not included. Where an engine does not answer for a
+   * container, it may name each group by its volumes alone.
+   */
   list(): Promise<readonly OwnedObject[]>
 
   /** Images that need no pull. */

@@ -59,6 +59,13 @@ const libpodPrefix = '/v4.0.0/libpod'
 const silentSecondsDefault = 60
 export const noAnswerInTime = 'the engine does not answer in time'
 
+interface Pinged {
+  /** The same as long as the same engine answers. */
+  readonly engine: string
+  /** The version of a Podman. */
+  readonly podman?: string
+}
+
 export class DockerClient implements AsyncDisposable {
   readonly target: DockerTarget
   readonly #agents: Readonly<Record<CallKind, http.Agent>>
@@ -82,12 +89,16 @@ export class DockerClient implements AsyncDisposable {
     return readAnswer(await this.stream(call), call.doing)
   }
 
-  /** Which engine answers, and in which version: cheap, whereas Podman starts programs to answer `/version`. */
-  async ping(doing: string): Promise<string> {
+  /**
+   * Which engine answers, and in which version. To answer `/version`, Podman starts programs, and waits for each container whose
+   * program holds it.
+   */
+  async ping(doing: string): Promise<Pinged> {
     const response = await this.stream({ method: 'GET', path: '/_ping', doing })
     response.resume()
     const { server, 'api-version': api, 'libpod-api-version': libpod } = response.headers
-    return [server, api, libpod].join(' ')
+    const engine = [server, api, libpod].join(' ')
+    return typeof libpod === 'string' ? { engine, podman: libpod } : { engine }
   }
 
   /** The headers of a HEAD; also those of the answer that nothing is there. */
@@ -183,18 +194,19 @@ export class DockerClient implements AsyncDisposable {
 
   #version(): Promise<string> {
     // Only a success is remembered, so that an engine that starts later is found.
-    this.#prefix ??= this.json({
-      method: 'GET',
-      path: '/version',
-      doing: 'ask for the version',
-    }).then((version) => {
-      const oldest = /^1\.(\d+)$/.exec(textAt(version, 'MinAPIVersion'))?.[1]
-      return `/v1.${Math.max(wantedVersion, Number(oldest ?? wantedVersion))}`
-    })
+    this.#prefix ??= this.#findVersion()
     this.#prefix.catch(() => {
       this.#prefix = undefined
     })
     return this.#prefix
+  }
+
+  async #findVersion(): Promise<string> {
+    const doing = 'ask for the version'
+    if ((await this.ping(doing)).podman !== undefined) return `/v1.${wantedVersion}`
+    const version = await this.json({ method: 'GET', path: '/version', doing })
+    const oldest = /^1\.(\d+)$/.exec(textAt(version, 'MinAPIVersion'))?.[1]
+    return `/v1.${Math.max(wantedVersion, Number(oldest ?? wantedVersion))}`
   }
 }
 

@@ -147,7 +147,8 @@ export class GroupCreator {
       ...call,
     })
     const from = { client: this.#client, api, container: name, image: part.image }
-    const [copied] = await Promise.allSettled([this.#read(from, spec, declared)])
+    const hasEngine = engineFolder !== undefined
+    const [copied] = await Promise.allSettled([this.#read(from, spec, { declared, hasEngine })])
     // By its id: whoever makes the group anew meanwhile gives the name to another one.
     const [removed] = await Promise.allSettled([
       this.#client.json({
@@ -172,7 +173,12 @@ export class GroupCreator {
     return { hasFolder, hasProfile: profile !== undefined }
   }
 
-  async #read(from: Unstarted, spec: GroupSpec, declared: readonly string[]) {
+  /** `hasEngine`: whether the container has the engine's folder with the profile. */
+  async #read(
+    from: Unstarted,
+    spec: GroupSpec,
+    { declared, hasEngine }: Pick<Seen, 'declared'> & { readonly hasEngine: boolean },
+  ) {
     for (const { name, image, mounts } of spec.parts) {
       if (image !== from.image) continue
       const paths = [...mounts.map((mount) => mount.path), ...declared]
@@ -181,7 +187,7 @@ export class GroupCreator {
       if (problem !== undefined) throw new EngineError('refused', `'${name}': ${problem}`)
     }
     const accounts = await copiedAccounts(from, spec)
-    const profile = from.api === 'libpod' ? await this.#seccomp.profile(from) : undefined
+    const profile = hasEngine ? await this.#seccomp.profile(from) : undefined
     return { ...accounts, profile }
   }
 

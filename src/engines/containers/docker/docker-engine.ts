@@ -33,6 +33,7 @@ import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupCreator } from './create-group.ts'
 import { readEvents } from './events.ts'
 import { Executions } from './executions.ts'
+import { silentSeconds } from './file-look.ts'
 import { hasCopies, readyProblem, requireOwnPlaces } from './host-side.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
@@ -63,6 +64,8 @@ interface DockerEngineOptions {
   readonly outbound?: Outbound
 }
 
+/** How long the engine may take to list all containers. */
+const listSeconds = 5
 /** How long the engine may take to kill, in addition to a stop's own grace. */
 const killSeconds = 30
 
@@ -98,18 +101,20 @@ export class DockerEngine implements ContainerEngine {
   /** Asks whether the engine is there. The rest is read anew when another one answers, or another version of it. */
   async describe(): Promise<EngineDescription> {
     const doing = 'ask for the version'
-    const engine = await this.#client.ping(doing)
+    const { engine, podman } = await this.#client.ping(doing)
     if (this.#described?.engine !== engine) {
-      const version = await this.#client.json({ method: 'GET', path: '/version', doing })
-      this.#described = { engine, description: this.#describe(version) }
+      const number = podman ?? (await this.#dockerVersion(doing))
+      const product = podman === undefined ? 'Docker' : 'Podman'
+      this.#described = { engine, description: this.#describe(product, number) }
     }
     return this.#described.description
   }
 
-  #describe(version: Json): EngineDescription {
-    const names = listAt(version, 'Components').map((component) => textAt(component, 'Name'))
-    const product = names.includes('Podman Engine') ? 'Podman' : 'Docker'
-    const number = textAt(version, 'Version')
+  async #dockerVersion(doing: string): Promise<string> {
+    return textAt(await this.#client.json({ method: 'GET', path: '/version', doing }), 'Version')
+  }
+
+  #describe(product: 'Docker' | 'Podman', number: string): EngineDescription {
     return {
       kind: 'docker',
       title: `${product} ${number} at ${formatTarget(this.#options.target)}`,
@@ -255,7 +260,9 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async list(): Promise<readonly OwnedObject[]> {
-    const [containers, volumes] = await Promise.all([this.#list(), this.#volumes()])
+    // A program that holds its container holds Podman's list of all: then the groups are told by their volumes.
+    const listing = this.#unless(['unavailable'], this.#list(undefined, listSeconds))
+    const [containers = [], volumes] = await Promise.all([listing, this.#volumes()])
     return [
       ...containers.map((each) => owned('container', textAt(each, 'Id'), each)),
       ...volumes.map((each) => owned('volume', textAt(each, 'Name'), each)),
@@ -314,7 +321,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async stats(group: string): Promise<GroupStats> {
-    const containers = await this.#list(group)
+    const containers = await this.#list(group, silentSeconds)
     if (containers.length === 0) throw new EngineError('absent', 'there is no such group')
     const found = containers.filter((each) => textAt(each, 'State') === 'running')
     const all = await Promise.all(
@@ -325,6 +332,7 @@ export class DockerEngine implements ContainerEngine {
           path: `/containers/${textAt(each, 'Id')}/stats`,
           query: { stream: 'false', 'one-shot': 'true' },
           doing: 'read the statistics',
+          silentSeconds,
         }),
       })),
     )
@@ -358,12 +366,13 @@ export class DockerEngine implements ContainerEngine {
     return namesOf(this.#options.installation, group)
   }
 
-  async #list(group?: string): Promise<readonly Json[]> {
+  async #list(group?: string, silentSeconds?: number): Promise<readonly Json[]> {
     if (group !== undefined) this.#names(group)
     const listed = await readContainers(this.#client, {
       path: '/containers/json',
       query: { all: '1', ...ownedFilter(this.#options.installation, group) },
       doing: 'list the containers',
+      ...(silentSeconds === undefined ? {} : { silentSeconds }),
     })
     return listAt(listed).filter((each) => isOwned(each, this.#options.installation, group))
   }
@@ -422,9 +431,10 @@ export class DockerEngine implements ContainerEngine {
     path: string,
     query: Readonly<Record<string, string>>,
     doing: string,
-    silentSeconds = 60,
+    seconds = 60,
   ): Promise<void> {
-    await this.#client.json({ method: 'POST', kind: 'change', path, query, doing, silentSeconds })
+    const call = { method: 'POST', kind: 'change', path, query, doing } as const
+    await this.#client.json({ ...call, silentSeconds: seconds })
   }
 
   /** A missing container needs no stop and has no state. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { requireOrSkip } from '../../../../tests/require.ts'
+import { until } from '../../../../tests/until.ts'
 import type { GroupSpec } from '../engine.ts'
 import { built, engineOfTests } from '../testing/engine-of-tests.ts'
 import { startPodman, type ThrowawayPodman, testImage, webGroup } from '../testing/podman.ts'
@@ -134,5 +135,37 @@ onPodman(
     await engine.start('lease', spec, ['web'])
     assert.notEqual(await exitCode(started, 'lease'), 0)
     await engine.remove('lease')
+  },
+)
+
+onPodman(
+  'a program that holds the engine by a command hides no group of others',
+  async (engine, started) => {
+    const other = webGroup(['sleep', '1000'])
+    await engine.create('other', other)
+    await engine.start('other', other, ['web'])
+    const spec = webGroup(['sh', '-c', 'while :; do kill -STOP -1; done 2>/dev/null'])
+    await engine.create('stops', spec)
+    await engine.start('stops', spec, ['web'])
+    const form = ['--format', '{{.State.Pid}}', 'armature_mounts_stops_part_web']
+    const pid = Number(await started.podman('inspect', ...form))
+    const command = Promise.allSettled([engine.exec('stops', 'web', { command: ['true'] })])
+    const isHeld = async (): Promise<boolean> => {
+      const [stats] = await Promise.allSettled([engine.stats('stops')])
+      return stats.status === 'rejected'
+    }
+    assert.ok(await until(isHeld))
+    const groups = new Set((await engine.list()).map(({ group }) => group))
+    assert.deepEqual(groups, new Set(['other', 'stops']))
+    assert.equal((await engine.stats('other')).running.length, 1)
+    // As after a restart of the server.
+    await using later = new DockerEngine({ target: started.target, installation: 'mounts' })
+    assert.match((await later.describe()).title, /^Podman \d/)
+    await later.create('later', other)
+    await later.start('later', other, ['web'])
+    assert.ok(await isHeld())
+    process.kill(pid, 'SIGKILL')
+    await command
+    for (const group of [...groups, 'later']) await engine.remove(group)
   },
 )

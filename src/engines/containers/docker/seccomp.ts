@@ -7,8 +7,8 @@
 import { posix } from 'node:path'
 import { EngineError } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, parseJson, textAt } from '../json.ts'
-import type { DockerClient } from './client.ts'
-import type { Place } from './file-look.ts'
+import { type DockerClient, noAnswerInTime } from './client.ts'
+import { type Place, silentSeconds } from './file-look.ts'
 import { readIn } from './host-side.ts'
 import type { TarEntry } from './tar.ts'
 
@@ -84,8 +84,14 @@ export class SeccompSource {
     this.#path.catch(() => {
       this.#path = undefined
     })
-    const path = await this.#path
-    return posix.isAbsolute(path) ? posix.dirname(path) : undefined
+    const [found] = await Promise.allSettled([this.#path])
+    if (found.status === 'fulfilled') {
+      return posix.isAbsolute(found.value) ? posix.dirname(found.value) : undefined
+    }
+    const error: unknown = found.reason
+    // The engine waits for a container that its program holds. Groups of others do not wait for it as well.
+    if (error instanceof EngineError && error.message.endsWith(noAnswerInTime)) return undefined
+    throw error
   }
 
   /** The narrowed profile, read out of a container that has `folder` mounted. */
@@ -104,6 +110,7 @@ export class SeccompSource {
       api: 'libpod',
       path: '/info',
       doing: 'ask for the profile',
+      silentSeconds,
     } as const
     const security = at(await this.#client.json(call), 'host', 'security')
     return booleanAt(security, 'seccompEnabled') ? textAt(security, 'seccompProfilePath') : ''

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ContainerEngine, GroupStats } from '#engines/containers/engine.ts'
+import { type ContainerEngine, EngineError, type GroupStats } from '#engines/containers/engine.ts'
+import { until } from '../../../../../tests/until.ts'
 import { base, body, startContainers, web } from '../../testing/start.ts'
 import { GroupMetrics } from './metrics.ts'
 
@@ -217,4 +218,41 @@ test('where no series is left, those of what has ended make room, of the group w
   assert.ok(names.has('web8'), [...names].join())
   assert.ok(names.has('web'), [...names].join())
   assert.equal(metrics.read(made).length <= 8, true)
+})
+
+test('a group that holds the engine takes no time of the others', async () => {
+  const { started, clock, engine } = await counted()
+  await using _started = started
+  const [held] = await engine.list()
+  assert.ok(held !== undefined)
+  engine.list = async () => [{ ...held, group: 'holding' }, held]
+  const { stats } = engine
+  let tries = 0
+  engine.stats = async (group) => {
+    if (group !== 'holding') return await stats(group)
+    tries += 1
+    clock.advance(10)
+    throw new EngineError('unavailable', 'the engine does not answer in time')
+  }
+  const pauses: number[] = []
+  const metrics = new GroupMetrics({
+    engine,
+    clock,
+    timers: {
+      after(milliseconds, work) {
+        pauses.push(milliseconds)
+        if (pauses.length < 3) void work()
+        return { cancel() {} }
+      },
+    },
+  })
+  await using _rounds = metrics.start()
+  await until(() => pauses.length === 3)
+  assert.deepEqual(new Set(pauses), new Set([15_000]))
+  assert.equal(tries, 1)
+  clock.advance(600)
+  await metrics.measure()
+  assert.equal(tries, 2)
+  const made = await started.plane.reader.get(path)
+  assert.ok(made !== undefined && metrics.read(made).length > 0)
 })

@@ -19,6 +19,10 @@ const seriesMax = 4000
 const pauseMilliseconds = 15_000
 /** Measuring takes at most this part of the time, however many groups there are. */
 const shareMax = 0.1
+/** An engine that fails after so long is there, and gave no answer for one group. */
+const silentMilliseconds = 5000
+/** How long that group is left out: its program may hold the engine. */
+const leftOutMilliseconds = 10 * minuteMilliseconds
 
 const metrics: readonly Metric[] = [
   {
@@ -88,6 +92,10 @@ export class GroupMetrics implements MetricSource {
   #rounds = { before: Number.NEGATIVE_INFINITY, this: Number.NEGATIVE_INFINITY }
   /** Found once in a round, when it is wanted; the last one is the first to go. */
   #ended: EndedSeries[] | undefined
+  /** Until when groups are left out. */
+  readonly #leftOut = new Map<string, number>()
+  /** The time of this round that such groups took. */
+  #inVain = 0
 
   constructor(deps: Dependencies, limits: { readonly seriesMax: number } = { seriesMax }) {
     this.#deps = deps
@@ -109,26 +117,35 @@ export class GroupMetrics implements MetricSource {
     return startRounds(timers, pauseMilliseconds, async (isStopped) => {
       const began = clock.now()
       await this.measure(isStopped)
-      const took = Math.max(0, clock.now() - began)
+      const took = Math.max(0, clock.now() - began - this.#inVain)
       return Math.max(pauseMilliseconds, took / shareMax)
     })
   }
 
-  /** One round. A group that the engine cannot tell of is left out of it. */
+  /** One round. A group that the engine cannot tell of is left out of it, and of those of some minutes where it gave no answer. */
   async measure(isStopped: () => boolean = () => false): Promise<void> {
     const { engine, clock } = this.#deps
     const began = clock.now()
     this.#forgetBefore(began - minutesMax * minuteMilliseconds)
     this.#rounds = { before: this.#rounds.this, this: began }
     this.#ended = undefined
+    this.#inVain = 0
+    for (const [group, until] of this.#leftOut) if (until <= began) this.#leftOut.delete(group)
     const held = await attempt(async () =>
       (await engine.describe()).measures ? await engine.list() : [],
     )
     if (!held.ok) return
     for (const group of new Set(held.value.map((one) => one.group))) {
       if (isStopped()) return
+      if (this.#leftOut.has(group)) continue
+      const from = clock.now()
       const stats = await attempt(() => engine.stats(group))
-      if (stats.ok) this.#note(group, stats.value, clock.now())
+      const now = clock.now()
+      if (stats.ok) this.#note(group, stats.value, now)
+      else if (now - from >= silentMilliseconds) {
+        this.#leftOut.set(group, now + leftOutMilliseconds)
+        this.#inVain += now - from
+      }
     }
   }
 
