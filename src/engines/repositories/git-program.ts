@@ -5,7 +5,7 @@
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, stat } from 'node:fs/promises'
+import { lstat, opendir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { programMissing, withinMemory } from '#outbound/bounded-program.ts'
@@ -86,19 +86,24 @@ function start(git: GitProgram, run: Run): Child {
   })
 }
 
-/** Runs to the end. Throws `GitFailed`; `RepositoryError` when it takes too long, or `folder` outgrows `bytesMax`. */
-export async function runGit(git: GitProgram, run: Run, bytesMax: number): Promise<string> {
+/** Of what git may write. */
+export interface FolderBounds {
+  readonly bytesMax: number
+  readonly filesMax: number
+}
+
+/** Runs to the end. Throws `GitFailed`; `RepositoryError` when it takes too long, or `folder` outgrows its bounds. */
+export async function runGit(git: GitProgram, run: Run, bounds: FolderBounds): Promise<string> {
   const tooLarge = new AbortController()
   const child = start(git, { ...run, signal: AbortSignal.any([run.signal, tooLarge.signal]) })
-  const stop = watchSize(run.folder, bytesMax, tooLarge)
+  const stop = watchSize(run.folder, bounds, tooLarge)
   try {
     const out = collect(child.stdout)
     await ended(git, child, run)
     return await out
   } catch (error) {
     // An abort of ours has a reason of its own.
-    if (!tooLarge.signal.aborted) throw error
-    throw new RepositoryError('never', `the repository has more than ${bytesMax} bytes`)
+    throw tooLarge.signal.aborted ? tooLarge.signal.reason : error
   } finally {
     stop()
     endGroup(child)
@@ -176,30 +181,56 @@ function endGroup(child: Child): void {
   }
 }
 
-function watchSize(folder: string, bytesMax: number, tooLarge: AbortController): () => void {
+function watchSize(folder: string, bounds: FolderBounds, tooLarge: AbortController): () => void {
   let measuring = false
   const timer = setInterval(() => {
     if (measuring) return
     measuring = true
-    sizeOf(folder).then(
-      (bytes) => {
-        measuring = false
-        if (bytes > bytesMax) tooLarge.abort()
-      },
-      () => {
+    checkSize(folder, bounds)
+      .catch((error: unknown) => {
         // Files come and go while git works; the next look tells.
+        if (error instanceof RepositoryError) tooLarge.abort(error)
+      })
+      .finally(() => {
         measuring = false
-      },
-    )
+      })
   }, measureMilliseconds)
   return () => clearInterval(timer)
 }
 
-export async function sizeOf(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+/** Throws `RepositoryError`. */
+export async function checkSize(folder: string, bounds: FolderBounds): Promise<void> {
+  const { bytesMax, filesMax } = bounds
   let bytes = 0
-  for (const entry of entries) {
-    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size
+  let files = 0
+  for await (const path of filesBelow(folder)) {
+    files++
+    if (files > filesMax) {
+      throw new RepositoryError('never', `git keeps the repository in more than ${filesMax} files`)
+    }
+    bytes += (await lstat(path)).size
+    if (bytes > bytesMax) {
+      throw new RepositoryError('never', `the repository has more than ${bytesMax} bytes`)
+    }
   }
-  return bytes
+}
+
+export async function removeFolder(folder: string): Promise<void> {
+  for await (const path of filesBelow(folder)) await rm(path, { force: true })
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/**
+ * One at a time. A server chooses how many there are: a list of all would take memory, and work on all at once would take the
+ * threads with which the platform reads files, finds names and checks passwords for everybody.
+ */
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  const folders = [folder]
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    for await (const entry of await opendir(at)) {
+      const path = join(at, entry.name)
+      if (entry.isDirectory()) folders.push(path)
+      else yield path
+    }
+  }
 }

@@ -3,14 +3,23 @@
  * without history, submodules or hooks. Nothing of a repository is ever run here.
  */
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRoom } from '#kernel/room.ts'
 import { canonicalHost } from '#outbound/address.ts'
 import { type ForwardedRequest, openForwardProxy } from '#outbound/forward-proxy.ts'
 import { destinationOf, NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
-import { GitFailed, type GitProgram, type Run, runGit, sizeOf, streamGit } from './git-program.ts'
+import {
+  checkSize,
+  type FolderBounds,
+  GitFailed,
+  type GitProgram,
+  type Run,
+  removeFolder,
+  runGit,
+  streamGit,
+} from './git-program.ts'
 import {
   checkRevision,
   prefixOf,
@@ -28,6 +37,8 @@ export interface GitOptions {
   readonly secondsMax?: number
   /** The bound of what git stores, and of the files themselves. */
   readonly bytesMax?: number
+  /** Files that git keeps a repository in: a server of plain files gives an object in each. */
+  readonly filesMax?: number
   /** The bound of the memory of git, and of each of its helpers. */
   readonly memoryBytesMax?: number
   /** Repositories fetched at a time, for all owners and for one; others wait. */
@@ -66,6 +77,7 @@ const defaults = {
   schemes: ['https', 'http'] as readonly RepositoryScheme[],
   secondsMax: 300,
   bytesMax: 1024 ** 3,
+  filesMax: 50_000,
   memoryBytesMax: 1024 ** 3,
   concurrentMax: 6,
   concurrentPerOwnerMax: 2,
@@ -81,7 +93,7 @@ const listsMax = 4
 
 export function gitRepositories(options: GitOptions): GitRepositories {
   const { concurrentMax, concurrentPerOwnerMax, ...settings } = { ...defaults, ...options }
-  const { outbound, secondsMax, bytesMax, signal, ...git } = settings
+  const { outbound, secondsMax, bytesMax, filesMax, signal, ...git } = settings
   const end = (): AbortSignal => {
     const late = AbortSignal.timeout(secondsMax * 1000)
     return signal === undefined ? late : AbortSignal.any([late, signal])
@@ -98,7 +110,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       using _place = { [Symbol.dispose]: leave }
       const folder = await mkdtemp(join(parent, 'armature-repository-'))
       await using undo = new AsyncDisposableStack()
-      undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
+      undo.defer(() => removeFolder(folder))
       const out = authorization === undefined ? outbound : onlyTo(outbound, url)
       await using way = await connectionTo(out, url, bytesMax)
       const run: Run = {
@@ -112,20 +124,17 @@ export function gitRepositories(options: GitOptions): GitRepositories {
             : { [`http.${url}.extraHeader`]: `Authorization: ${authorization}` }),
         },
       }
-      const commit = await fetchCommit(git, run, { url, wanted, bytesMax }).catch(
-        (error: unknown) => {
-          throw way.outgrown() ?? notFetched(outbound, url, error)
-        },
-      )
-      if ((await sizeOf(folder)) > bytesMax) {
-        throw new RepositoryError('never', `the repository has more than ${bytesMax} bytes`)
-      }
+      const bounds = { bytesMax, filesMax }
+      const found = await fetchCommit(git, run, { url, wanted, bounds }).catch((error: unknown) => {
+        throw way.outgrown() ?? notFetched(outbound, url, error)
+      })
+      await checkSize(folder, bounds)
       const rest = undo.move()
       return {
         archive: () => {
           const named = prefix === '' ? [] : [`--prefix=${prefix}`]
-          const archive = ['archive', '--format=tar', ...named, commit]
-          return filesOf(git, { folder, arguments: archive, signal: end() }, bytesMax)
+          const archive = ['archive', '--format=tar', ...named, found.commit]
+          return filesOf(git, { ...found, arguments: archive, signal: end() }, bytesMax)
         },
         [Symbol.asyncDispose]: () => rest.disposeAsync(),
       }
@@ -218,26 +227,32 @@ function notFetched(outbound: Outbound, url: string, error: unknown): unknown {
   return new RepositoryError('later', reason, { cause: error })
 }
 
+interface FoundCommit {
+  readonly commit: string
+  /** The repository that has it. */
+  readonly folder: string
+}
+
+interface Wanted {
+  readonly url: string
+  readonly wanted: string
+  readonly bounds: FolderBounds
+}
+
 /** The one commit where the server gives it by that name; else all branches and tags, to look for it there. */
 async function fetchCommit(
   git: GitProgram,
   run: Run,
-  {
-    url,
-    wanted,
-    bytesMax,
-  }: { readonly url: string; readonly wanted: string; readonly bytesMax: number },
-): Promise<string> {
-  await runGit(git, { ...run, arguments: ['init', '--quiet', '--bare'] }, bytesMax)
-  // Files come as they are, as in a clone. One may ask for the signature of its commit, which git gives to programs that connect
-  // to addresses in it. This file is above those of the repository.
-  await mkdir(join(run.folder, 'info'), { recursive: true })
-  await writeFile(join(run.folder, 'info', 'attributes'), '* -export-subst\n')
+  { url, wanted, bounds }: Wanted,
+): Promise<FoundCommit> {
+  const { folder } = run
+  await runGit(git, { ...run, arguments: ['init', '--quiet', '--bare'] }, bounds)
+  await keepFilesAsTheyAre(folder)
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules']
-  const one = [...fetch, '--depth=1', '--', url, `+${wanted}:${local}`]
+  const one = ['--', url, `+${wanted}:${local}`]
   try {
-    await runGit(git, { ...run, arguments: one }, bytesMax)
-    return await commitAt(git, run, local, bytesMax)
+    await runGit(git, { ...run, arguments: [...fetch, '--depth=1', ...one] }, bounds)
+    return { folder, commit: await commitAt(git, run, local, bounds) }
   } catch (error) {
     // Only what the server cannot give by that name alone is worth looking for in what it has.
     const unknown =
@@ -247,26 +262,50 @@ async function fetchCommit(
       )
     if (!unknown) throw error
   }
-  const all =
-    wanted === 'HEAD'
-      ? [`+HEAD:${local}`]
-      : ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
-  await runGit(git, { ...run, arguments: [...fetch, '--', url, ...all] }, bytesMax)
-  if (wanted === 'HEAD') return commitAt(git, run, local, bytesMax)
+  if (wanted === 'HEAD') {
+    await runGit(git, { ...run, arguments: [...fetch, ...one] }, bounds)
+    return { folder, commit: await commitAt(git, run, local, bounds) }
+  }
+  const all = await cloneAll(git, run, url, bounds)
   try {
-    return await commitAt(git, run, wanted, bytesMax)
+    return { folder: all, commit: await commitAt(git, { ...run, folder: all }, wanted, bounds) }
   } catch (cause) {
     if (!(cause instanceof GitFailed)) throw cause
     throw new RepositoryError('never', `the repository has no revision '${wanted}'`, { cause })
   }
 }
 
+/** A clone keeps the names of branches and tags in one file. A fetch makes a file of each, in folders, which no bound of bytes sees. */
+async function cloneAll(
+  git: GitProgram,
+  run: Run,
+  url: string,
+  bounds: FolderBounds,
+): Promise<string> {
+  const folder = join(run.folder, 'all')
+  // Tags by themselves would be files again.
+  const settings = { ...run.settings, 'remote.origin.fetch': '+refs/tags/*:refs/tags/*' }
+  const clone = ['clone', '--quiet', '--bare', '--no-tags', '--', url, folder]
+  await runGit(git, { ...run, settings, arguments: clone }, bounds)
+  await keepFilesAsTheyAre(folder)
+  return folder
+}
+
+/**
+ * As in a clone. One may ask for the signature of its commit, which git gives to programs that connect to addresses in it. This
+ * file is above those of the repository.
+ */
+async function keepFilesAsTheyAre(folder: string): Promise<void> {
+  await mkdir(join(folder, 'info'), { recursive: true })
+  await writeFile(join(folder, 'info', 'attributes'), '* -export-subst\n')
+}
+
 async function commitAt(
   git: GitProgram,
   run: Run,
   name: string,
-  bytesMax: number,
+  bounds: FolderBounds,
 ): Promise<string> {
   const parse = ['rev-parse', '--verify', '--end-of-options', `${name}^{commit}`]
-  return (await runGit(git, { ...run, arguments: parse }, bytesMax)).trim()
+  return (await runGit(git, { ...run, arguments: parse }, bounds)).trim()
 }

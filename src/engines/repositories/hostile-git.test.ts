@@ -12,8 +12,10 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -24,6 +26,7 @@ import { after, describe, test } from 'node:test'
 import { createGzip } from 'node:zlib'
 import { localServer, openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
+import { until } from '../../../tests/until.ts'
 import { type GitOptions, gitRepositories } from './git-repositories.ts'
 import { RepositoryError } from './repository-error.ts'
 
@@ -260,4 +263,86 @@ test('git begins nothing that outlives a fetch', async (t) => {
   const commands = readFileSync(trace, 'utf8')
   assert.match(commands, /run_command: .*upload-pack/)
   assert.doesNotMatch(commands, /maintenance|gc --auto/)
+})
+
+describe('a repository of many small things', () => {
+  const count = 400
+  let name = 0
+
+  /** A repository as a server of plain files has it, with as many branches, tags and objects. */
+  function manyOf(): { readonly bare: string; readonly commit: string } {
+    const bare = join(folder, `many-${name++}.git`)
+    const git = (words: readonly string[], input = '') =>
+      execFileSync('git', ['--git-dir', bare, ...words], { input, encoding: 'utf8' }).trim()
+    git(['init', '--quiet', '--bare', '--initial-branch=main'])
+    const blob = git(['hash-object', '-w', '--stdin'], 'text')
+    const numbers = Array.from({ length: count }, (_, at) => at)
+    const trees = git(
+      ['mktree', '--batch'],
+      numbers.map((at) => `100644 blob ${blob}\t${at}\n`).join('\n'),
+    ).split('\n')
+    const tree = git(['mktree'], trees.map((one, at) => `040000 tree ${one}\t${at}\n`).join(''))
+    const person = ['-c', 'user.name=a', '-c', 'user.email=a@example.net']
+    const commit = git([...person, 'commit-tree', '-m', 'x', tree])
+    const names = ['refs/heads/main', ...numbers.map((at) => `refs/heads/a/${at}/b`)]
+    const tags = numbers.map((at) => `refs/tags/a/${at}/b`)
+    git(
+      ['update-ref', '--stdin'],
+      [...names, ...tags].map((one) => `create ${one} ${commit}\n`).join(''),
+    )
+    git(['update-server-info'])
+    return { bare, commit }
+  }
+
+  const plainFiles = (bare: string) =>
+    localServer((request, response) => {
+      const path = join(bare, new URL(request.url ?? '', 'http://here').pathname)
+      const isFile = existsSync(path) && statSync(path).isFile()
+      response.writeHead(isFile ? 200 : 404).end(isFile ? readFileSync(path) : '')
+    })
+
+  const copies = () => readdirSync(folder).filter((one) => one.startsWith('armature-repository'))
+
+  test('branches and tags make no files here', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    const { bare, commit } = manyOf()
+    const git = gitRepositories({ outbound: openWay, schemes: ['file'], folder })
+    const wish = { owner: 'g', repository: `file://${bare}`, directory: '.' }
+    await using copy = await git.fetch({ ...wish, revision: commit.slice(0, 12) })
+    const [own = ''] = copies()
+    const files = readdirSync(join(folder, own), { recursive: true })
+    assert.ok(files.length < count, `${files.length} files`)
+    const tar: Uint8Array[] = []
+    for await (const piece of copy.archive()) tar.push(piece)
+    assert.match(Buffer.concat(tar).toString('latin1'), /399\/399\0/)
+  })
+
+  test('the number of files that git keeps it in is bounded', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    const { bare } = manyOf()
+    await using server = await plainFiles(bare)
+    const error = await failure(`http://127.0.0.1:${server.port}/`, { filesMax: 100 })
+    assert.match(error.message, /git keeps the repository in more than 100 files/)
+    assert.equal(error.retry, 'never')
+  })
+
+  test('removing it holds up no other work on files', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    const { bare } = manyOf()
+    const git = gitRepositories({ outbound: openWay, schemes: ['file'], folder })
+    const wish = { owner: 'g', repository: `file://${bare}`, directory: '.', revision: undefined }
+    const copy = await git.fetch(wish)
+    const [own = ''] = copies()
+    const many = join(folder, own, 'many')
+    mkdirSync(many)
+    for (let at = 0; at < 5000; at++) writeFileSync(join(many, String(at)), '')
+    const removed = copy[Symbol.asyncDispose]()
+    const left = () => (existsSync(many) ? readdirSync(many).length : 0)
+    await until(() => left() < 5000, 1)
+    // Behind whatever is under way.
+    await stat(bare)
+    assert.ok(left() > 2500, `${left()} files are left`)
+    await removed
+    assert.deepEqual(copies(), [])
+  })
 })
