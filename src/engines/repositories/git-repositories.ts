@@ -3,9 +3,11 @@
  * without history, submodules or hooks. Nothing of a repository is ever run here.
  */
 
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { createRoom } from '#kernel/room.ts'
 import { canonicalHost } from '#outbound/address.ts'
 import { type ForwardedRequest, openForwardProxy } from '#outbound/forward-proxy.ts'
@@ -33,7 +35,7 @@ export interface GitOptions {
   readonly outbound: Outbound
   /** Which addresses are allowed. Default: `https` and `http`; `file` reads this machine's own disk. */
   readonly schemes?: readonly RepositoryScheme[]
-  /** For one repository, from the first connection to the last byte of the copy. */
+  /** For one repository, from the first connection to the last of its files. */
   readonly secondsMax?: number
   /** The bound of what git stores, and of the files themselves. */
   readonly bytesMax?: number
@@ -64,7 +66,7 @@ interface RepositoryWish {
 
 /** A copy on this machine; disposing removes it. */
 interface RepositoryCopy extends AsyncDisposable {
-  /** The files as a tar stream, from the start at each call. Throws `RepositoryError` while it is read. */
+  /** The files as a tar stream, from the start at each call. */
   archive(): AsyncIterable<Uint8Array>
 }
 
@@ -94,10 +96,6 @@ const listsMax = 4
 export function gitRepositories(options: GitOptions): GitRepositories {
   const { concurrentMax, concurrentPerOwnerMax, ...settings } = { ...defaults, ...options }
   const { outbound, secondsMax, bytesMax, filesMax, signal, ...git } = settings
-  const end = (): AbortSignal => {
-    const late = AbortSignal.timeout(secondsMax * 1000)
-    return signal === undefined ? late : AbortSignal.any([late, signal])
-  }
   const parent = options.folder ?? tmpdir()
   const room = createRoom({ sumMax: concurrentMax, perOwnerMax: concurrentPerOwnerMax })
 
@@ -109,14 +107,17 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       const leave = await room.enter(owner, 1)
       using _place = { [Symbol.dispose]: leave }
       const folder = await mkdtemp(join(parent, 'armature-repository-'))
+      const files = `${folder}.tar`
       await using undo = new AsyncDisposableStack()
-      undo.defer(() => removeFolder(folder))
+      undo.defer(() => rm(files, { force: true }))
+      await using _folder = { [Symbol.asyncDispose]: () => removeFolder(folder) }
       const out = authorization === undefined ? outbound : onlyTo(outbound, url)
       await using way = await connectionTo(out, url, bytesMax)
+      const late = AbortSignal.timeout(secondsMax * 1000)
       const run: Run = {
         folder,
         arguments: [],
-        signal: end(),
+        signal: signal === undefined ? late : AbortSignal.any([late, signal]),
         settings: {
           ...way.settings,
           ...(authorization === undefined
@@ -129,14 +130,17 @@ export function gitRepositories(options: GitOptions): GitRepositories {
         throw way.outgrown() ?? notFetched(outbound, url, error)
       })
       await checkSize(folder, bounds)
-      const rest = undo.move()
+      const named = prefix === '' ? [] : [`--prefix=${prefix}`]
+      const archive = ['archive', '--format=tar', ...named, found.commit]
+      // Here and not for each reader: git may take all of its time and memory over it, and places are for that.
+      const stream = filesOf(git, { ...run, folder: found.folder, arguments: archive }, bytesMax)
+      await pipeline(stream, createWriteStream(files, { flags: 'wx', mode: 0o600 }))
+      const kept = undo.move()
       return {
-        archive: () => {
-          const named = prefix === '' ? [] : [`--prefix=${prefix}`]
-          const archive = ['archive', '--format=tar', ...named, found.commit]
-          return filesOf(git, { ...found, arguments: archive, signal: end() }, bytesMax)
+        async *archive() {
+          yield* createReadStream(files) as AsyncIterable<Uint8Array>
         },
-        [Symbol.asyncDispose]: () => rest.disposeAsync(),
+        [Symbol.asyncDispose]: () => kept.disposeAsync(),
       }
     },
   }
