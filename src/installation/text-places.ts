@@ -26,8 +26,15 @@ export async function textPlaces(sql: Pick<Sql, 'all' | 'dialect'>): Promise<rea
     .sort((left, right) => (left.table < right.table ? -1 : 1))
 }
 
+/**
+ * Keys, and what the store keeps of a resource besides its document, are names: nothing of an installation is sealed
+ * there, and a caller may give a name that holds a sealed text. It stays as it was given.
+ */
 function placeOf({ name, columns, key }: CatalogTable): TextPlace {
-  const texts = columns.filter(({ type }) => textTypes.has(type)).map((column) => column.name)
+  const texts = columns
+    .filter(({ type, part, isGenerated }) => textTypes.has(type) && part === 0 && !isGenerated)
+    .map((column) => column.name)
+    .filter((column) => name !== 'resources' || column === 'document')
   if (key.length === 0 && texts.length > 0) {
     throw new Error(`the table ${name} has text and no primary key: its rows cannot be walked`)
   }

@@ -85,11 +85,7 @@ export async function walkStep(options: WalkOptions, from: Position | undefined)
 }
 
 /** What somebody has written since is sealed with the new key already: every writer knows of it before a walk. */
-async function changeResource(
-  store: Store,
-  { row, column, text, changed }: Changed,
-): Promise<void> {
-  if (column !== 'document') return
+async function changeResource(store: Store, { row, text, changed }: Changed): Promise<void> {
   await store.transact(async (tx) => {
     const now = await tx.lock(String(row['key']), 'change')
     if (now?.document !== text) return

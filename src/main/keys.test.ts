@@ -18,7 +18,7 @@ import { Keyring } from '#sealing/keyring.ts'
 import { SealingKey } from '#sealing/sealing-key.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
-import { type Store, StoreUnavailable } from '#stores/store.ts'
+import { type ResourceRow, type Store, StoreUnavailable } from '#stores/store.ts'
 import {
   findPostgres,
   howToGetPostgres,
@@ -119,6 +119,13 @@ const purposes = (Object.keys(stored) as SealPurpose[]).filter(
 /** More rows than one step of the walk takes. */
 const rows = 130
 
+function thing(
+  row: Pick<ResourceRow, 'key' | 'id' | 'document'> & { readonly etag?: string },
+): ResourceRow {
+  const fixed = { type: 'vendor.test/things', tracked: true, uniqueKey: null, generation: 1 }
+  return { etag: 'tag', ...fixed, ...row }
+}
+
 async function fill(store: Store, { keyring }: Keys): Promise<void> {
   const sealed = (purpose: SealPurpose, at: number): string =>
     keyring.sealOf(purpose).seal(`${stored[purpose]?.text} ${at}`, `place ${at}`)
@@ -126,21 +133,13 @@ async function fill(store: Store, { keyring }: Keys): Promise<void> {
     for (let at = 0; at < rows; at++) {
       const purpose = purposes[at % purposes.length] ?? 'secrets'
       const key = `/things/${String(at).padStart(4, '0')}`
-      await tx.insert({
-        key,
-        id: key,
-        type: 'vendor.test/things',
-        tracked: true,
-        uniqueKey: null,
-        etag: `tag ${at}`,
-        generation: 1,
-        document: JSON.stringify({
-          at,
-          purpose,
-          tags: { odd: `~${'0'.repeat(12)}.sql.x` },
-          sealed: sealed(purpose, at),
-        }),
+      const document = JSON.stringify({
+        at,
+        purpose,
+        tags: { odd: `~${'0'.repeat(12)}.sql.x` },
+        sealed: sealed(purpose, at),
       })
+      await tx.insert(thing({ key, id: key, etag: `tag ${at}`, document }))
     }
     await tx.putOperation({
       id: 'operation',
@@ -263,6 +262,29 @@ for (const [dialect, fresh] of Object.entries(dialects)) {
       assert.ok(error.message.includes(old.id), 'it names the key it has')
       return true
     })
+  })
+
+  test(`${dialect}: a rotation ends where callers gave names with sealed texts`, async (t) => {
+    await using store = await fresh(t)
+    if (store === undefined) return
+    const folder = freshHome(t)
+    await using keys = await open(store, folder)
+    const sealed = keys.keyring.sealOf('identity').seal('a browser', 'known')
+    const id = `/things/${sealed}`
+    await store.transact((tx) => tx.insert(thing({ key: id.toLowerCase(), id, document: '{}' })))
+    await store.sql.transact((tx) =>
+      tx.run(
+        `insert into identity_oauth_states (kind, id, payload, expires_at) values ('Session', ?, ?, 1)`,
+        sealed,
+        sealed,
+      ),
+    )
+    await begin(keys, store, folder)
+    await rotated(keys)
+    assert.equal((await store.get(id.toLowerCase()))?.id, id, 'a name stays as it was given')
+    const [state] = await store.sql.all('select id, payload from identity_oauth_states')
+    assert.equal(state?.['id'], sealed)
+    assert.ok(String(state?.['payload']).startsWith(`~${keys.keyring.current.id}.`))
   })
 
   test(`${dialect}: a rotation goes on from whatever step it ended at`, async (t) => {
