@@ -7,6 +7,7 @@ import type { RunningPlane } from '../create-plane.ts'
 import type { ReadRoute } from '../locate.ts'
 import type { Method, Outcome, Route } from '../plane.ts'
 import { undeclaredMembers } from './declared-answer.ts'
+import type { SubjectOptions } from './resource-contract.ts'
 
 interface AskOptions {
   readonly as: Principal
@@ -18,6 +19,7 @@ interface AskOptions {
   readonly isUnasked?: boolean
   /** Aborted at the request's deadline. */
   readonly signal?: AbortSignal
+  readonly meanwhile?: SubjectOptions['meanwhile']
 }
 
 export async function ask(
@@ -25,7 +27,7 @@ export async function ask(
   method: Method,
   path: string,
   body: unknown,
-  { as, version, ifMatch, ifNoneMatch, isUnasked, signal }: AskOptions,
+  { as, version, ifMatch, ifNoneMatch, isUnasked, signal, meanwhile }: AskOptions,
 ): Promise<Outcome> {
   const url = new URL(path, 'http://plane')
   if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', version)
@@ -40,6 +42,7 @@ export async function ask(
     from: { method, address: '192.0.2.1', userAgent: 'test' },
     pending,
     ...(signal === undefined ? {} : { signal }),
+    ...(meanwhile === undefined ? {} : { authorizeAgain: () => meanwhile().then(() => pending) }),
     permission: { principalId: as.id, ask: async () => ({ holds: true, until: Infinity }) },
   })
   // An export is declared at its top; below `properties` its names are those of an import (decision 0166).

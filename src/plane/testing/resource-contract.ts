@@ -34,6 +34,8 @@ export interface SubjectOptions {
   readonly ifNoneMatch?: string
   /** Sends as a principal without any rights. */
   readonly stranger?: boolean
+  /** Runs where a type has prepared the body, before the transaction. */
+  readonly meanwhile?: () => Promise<unknown>
 }
 
 interface Place {

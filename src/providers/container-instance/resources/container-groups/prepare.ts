@@ -61,10 +61,8 @@ export async function prepareGroup(
   // The id is of that type, and so is its model.
   const known = stored?.model as ContainerGroup | undefined
   const kinds = (body.identity?.type ?? '').toLowerCase()
-  const systemPrincipalId = kinds.includes('systemassigned')
-    ? // A group keeps its identity for life; a new group of the same name gets another.
-      (known?.identity?.principalId ?? deps.ids.uuid())
-    : undefined
+  // Where it has none yet: `toModel` keeps the one that a group has.
+  const systemPrincipalId = kinds.includes('systemassigned') ? deps.ids.uuid() : undefined
   const userAssigned = await lentIdentities(
     context,
     Object.keys(body.identity?.userAssignedIdentities ?? {}),

@@ -22,11 +22,11 @@ export function userAssignedIdentities(context: ProviderContext): ResourceType {
     },
     versions: [v2023_01_31(tenantId)],
     protocol: { answers: { deleted: { isAwaited: true } } },
-    async prepare({ id, reader }, body: object) {
-      // An identity keeps its ids for life; one made anew under the name is another one.
-      const known = (await reader.get(id))?.model as UserAssignedIdentity | undefined
-      return { ...body, ids: known ?? { principalId: ids.uuid(), clientId: ids.uuid() } }
-    },
+    // For a new one; `toModel` keeps those of the one there is.
+    prepare: async (_context, body: object) => ({
+      ...body,
+      ids: { principalId: ids.uuid(), clientId: ids.uuid() },
+    }),
     reconcile: defineReconciler<UserAssignedIdentity, string | undefined, 'give' | 'take'>({
       deadlineSeconds,
       retryAfterSeconds: 1,

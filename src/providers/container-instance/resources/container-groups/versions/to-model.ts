@@ -32,7 +32,7 @@ export function toModel(
   // The split keeps what the schema names, and the body was validated by it.
   const properties = withDefaults(withWordsInOwnCase(shown as GroupProperties))
   const domain = domainOf(body.preparation, properties, previous, ids)
-  const identity = identityOf(body)
+  const identity = identityOf(body, previous)
   const model: ContainerGroup = {
     intent: previous?.intent ?? 'running',
     epoch: previous?.epoch ?? 0,
@@ -107,9 +107,14 @@ function withProtocols<T extends { readonly port: number; readonly protocol?: st
   return ports.map((port) => ({ ...port, protocol: port.protocol ?? 'TCP' }))
 }
 
-function identityOf({ identity, preparation }: PreparedBody): GroupIdentity | undefined {
+/** A group keeps its own identity as long as it asks for one; a new group of the same name gets another. */
+function identityOf(
+  { identity, preparation }: PreparedBody,
+  previous: ContainerGroup | undefined,
+): GroupIdentity | undefined {
   if (identity === undefined) return undefined
-  const { tenantId, systemPrincipalId, userAssigned } = preparation
+  const { tenantId, systemPrincipalId: fresh, userAssigned } = preparation
+  const systemPrincipalId = fresh && (previous?.identity?.principalId ?? fresh)
   return {
     type: identity.type ?? (Object.keys(userAssigned).length > 0 ? 'UserAssigned' : 'None'),
     tenantId,

@@ -22,7 +22,8 @@ export function v2023_01_31(tenantId: string): Version<UserAssignedIdentity> {
       }),
     }),
     unknownProperties: 'ignore',
-    toModel: ({ ids }: PreparedBody) => ids,
+    // As the transaction finds it: a principal that was deleted since the request came does not come back.
+    toModel: ({ ids }: PreparedBody, previous) => previous ?? ids,
     fromModel: ({ principalId, clientId }) => ({ properties: { tenantId, principalId, clientId } }),
     patch: 'tags',
   }
