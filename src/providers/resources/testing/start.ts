@@ -20,6 +20,7 @@ import {
   testProviderContext,
   testSeal,
 } from '#plane/testing/provider-context.ts'
+import type { SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
 import type { Store } from '#stores/store.ts'
 import { until } from '../../../../tests/until.ts'
@@ -56,7 +57,7 @@ export interface Started extends AsyncDisposable {
     method: Method,
     path: string,
     body?: unknown,
-    options?: { readonly version?: string; readonly as?: Principal },
+    options?: Pick<SubjectOptions, 'version' | 'meanwhile'> & { readonly as?: Principal },
   ): Promise<Outcome>
   /** Resolves when no deployment and no stack is running any more. */
   settle(): Promise<void>

@@ -4,12 +4,13 @@ import { refuse } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
-import type { Context } from '#plane/declare/resource.ts'
+import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import { refuseDeployment } from '../../errors.ts'
 import {
   type ActionOnUnmanage,
   type DeploymentStack,
+  type StackProgress,
   type StackSettings,
   unmanageKinds,
 } from '../../resources/deployment-stacks/model.ts'
@@ -47,13 +48,9 @@ export async function prepareStack(
 ): Promise<PreparedRequest> {
   const { id } = context
   const settings = settingsOf(body)
-  // The type's `toModel` made the row of this id.
-  const stored = (await deps.services.reader.get(id))?.model as DeploymentStack | undefined
-  const memberId = stored?.memberId ?? deps.ids.uuid()
-  const before = stored?.denySettings.mode ?? 'none'
-  if (settings.denySettings.mode !== 'none' || before !== 'none') {
-    await requireRight(context, manageAction, id)
-  }
+  const stored = await storedStack(deps.services.reader, id)
+  const memberId = stored?.model.memberId ?? deps.ids.uuid()
+  await requireDenyRight(context, id, settings, stored)
   const deploymentId = deploymentIdOf(deps, id, settings.deploymentScope)
   await requireRight(context, 'Resources/deployments/write', deploymentId)
   const acting = { ...context, principal: throughStack(context.principal, memberId) }
@@ -163,13 +160,35 @@ export function unmanageActionsIn(query: URLSearchParams): ActionOnUnmanage {
   return { ...detachAll, ...Object.fromEntries(actions) }
 }
 
-/** Throws when the stack has deny settings and the caller may not manage them. */
+/** The type's `toModel` made the row of this id. */
+export async function storedStack(
+  reader: Pick<Reader, 'get'>,
+  id: ResourceId,
+): Promise<Resource<DeploymentStack> | undefined> {
+  return (await reader.get(id)) as Resource<DeploymentStack> | undefined
+}
+
+/**
+ * Throws where a stack is asked to deny, or denies, and the caller may not manage that: whoever writes through it is exempt.
+ * What it manages may be denied still, though its last request denies nothing.
+ */
 export async function requireDenyRight(
   context: Parameters<typeof requireRight>[0],
   id: ResourceId,
-  { denySettings }: Pick<DeploymentStack, 'denySettings'>,
+  wanted: Pick<StackSettings, 'denySettings'> | undefined,
+  stored: Resource<DeploymentStack> | undefined,
 ): Promise<void> {
-  if (denySettings.mode !== 'none') await requireRight(context, manageAction, id)
+  const isDenying = [wanted, stored?.model].some(
+    (one) => one !== undefined && one.denySettings.mode !== 'none',
+  )
+  if (isDenying || deniedBy(stored).length > 0) await requireRight(context, manageAction, id)
+}
+
+/** The ids of what the stack manages and denies now. */
+export function deniedBy(stored: Pick<Resource, 'observed'> | undefined): readonly string[] {
+  // Only the reconciler of this type writes it.
+  const progress = stored?.observed as StackProgress | undefined
+  return (progress?.resources ?? []).flatMap(({ id, deny }) => (deny === undefined ? [] : [id]))
 }
 
 /** A version in which a resource of that type can be deleted, by what providers offer. */

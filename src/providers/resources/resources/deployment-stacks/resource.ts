@@ -14,14 +14,16 @@ import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { listAtScope, siblingsOf } from '../../domain/list-at-scope.ts'
 import { manageAction } from '../../domain/stacks/deny.ts'
 import {
+  deniedBy,
   prepareStack,
   requireDenyRight,
+  storedStack,
   unmanageActionsIn,
   versionFrom,
 } from '../../domain/stacks/request.ts'
 import { refuseDeployment } from '../../errors.ts'
 import { stackActions } from './actions.ts'
-import { type DeploymentStack, type StackProgress, stackSealContext, stackType } from './model.ts'
+import { type DeploymentStack, stackSealContext, stackType } from './model.ts'
 import { carryOutStack } from './reconcile.ts'
 import { type PreparedStack, stackVersions } from './versions/2024-03-01.ts'
 
@@ -69,7 +71,11 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
         },
       }
     },
-    async rules({ id, desired, previous, reader }) {
+    rightsElsewhere: (id) => [{ action: manageAction, scope: id }],
+    async rules(context) {
+      const { id, desired, previous, reader } = context
+      // It may deny since `prepare` saw it.
+      await requireDenyRight(context, id, desired, await storedStack(reader, id))
       requireSameLocation(id, previous?.location, desired.location)
       if (previous !== undefined) return []
       const query = { type: stackType, under: siblingsOf(id), limit: keptMax }
@@ -83,7 +89,7 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
       unmanageActionsIn(query)
       if (resource === undefined) return
       if (!isTerminalState(resource.state)) throw busy(resource.id, resource.state)
-      await requireDenyRight(context, resource.id, resource.model)
+      await requireDenyRight(context, resource.id, undefined, resource)
     },
     busy: ({ id, state }) => busy(id, state),
     notFound: (id) =>
@@ -110,10 +116,8 @@ function heldElsewhere(
   { id, model, observed }: Resource<DeploymentStack>,
   scope: ResourceId,
 ): readonly RightElsewhere[] {
-  // What it manages may be denied still, though its last request denies nothing.
-  const progress = observed as StackProgress | undefined
-  const denied = (progress?.resources ?? []).flatMap(({ id, deny }) => {
-    const resource = deny === undefined ? undefined : parseResourceId(id)
+  const denied = deniedBy({ observed }).flatMap((one) => {
+    const resource = parseResourceId(one)
     return resource === undefined || isWithin(resource.key, scope.key) ? [] : [resource]
   })
   const own = denied.length > 0 || model.denySettings.mode !== 'none' ? [id] : []
