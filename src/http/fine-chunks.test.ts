@@ -1,8 +1,12 @@
 /** Bodies in chunks of a byte each: some are put together, very many end the connection, whoever reads them. */
 
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
+import { until } from '../../tests/until.ts'
+import { cutFineChunks } from './fine-chunks.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
 const id = '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/fine'
@@ -33,4 +37,28 @@ test('a body in tiny chunks is read, and one in very many of them is cut', async
   // Nobody reads this one.
   assert.doesNotMatch(await send(edge, 'POST /nothing', 2_000_000), /^HTTP\/1\.1 2/)
   assert.equal((await edge.fetch('/healthz', { as: '' })).status, 200)
+})
+
+test('what nobody reads yet is kept whole, in few buffers, and without trailers', async () => {
+  const requests: IncomingMessage[] = []
+  const server = createServer((request) => requests.push(request)).on('request', cutFineChunks)
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => new Promise((resolve) => server.close(() => resolve())))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  stack.defer(() => void socket.destroy())
+  const head = 'POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const texts = [...'a little '.repeat(400), 'x'.repeat(2_000), ...'more']
+  const chunks = texts.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`).join('')
+  const trailers = Array.from({ length: 300 }, (_, at) => `n${at}: v\r\n`).join('')
+  socket.write(`${head}${chunks}0\r\n${trailers}\r\n${head}0\r\n${trailers}\r\n`)
+  await until(() => requests.length === 2 && requests.every(({ complete }) => complete))
+  for (const { rawTrailers } of requests) assert.deepEqual(rawTrailers, [])
+  const [first = assert.fail()] = requests
+  const buffers = await first.toArray()
+  assert.equal(Buffer.concat(buffers).toString(), texts.join(''))
+  assert.ok(buffers.length < 50, `${buffers.length} buffers`)
 })

@@ -1,21 +1,45 @@
 /**
- * Cuts the connection of a body that comes in very many tiny chunks. Each chunk is a buffer of its own until somebody has
- * read it, and takes some hundred times as much memory as its bytes: counted here, it does not matter who reads.
+ * Bodies in chunks. Each chunk is a buffer of its own until somebody has read it, and takes some hundred bytes of memory beside
+ * its own, so small ones that came in one turn of the loop are put together. The connection of a body that comes in very many
+ * tiny chunks is cut: counted here, it does not matter who reads. Nobody reads trailers, which are as large as a head: they are
+ * dropped.
  */
 
 import type { IncomingMessage } from 'node:http'
-import { isTooFine } from '#kernel/received-bytes.ts'
+import { isTooFine, ReceivedBytes } from '#kernel/received-bytes.ts'
+
+const smallBytes = 1024
 
 export function cutFineChunks(request: IncomingMessage): void {
   if (request.headers['transfer-encoding'] === undefined) return
   let chunks = 0
   let bytes = 0
+  let small = new ReceivedBytes()
   const push = request.push.bind(request)
-  request.push = (chunk, encoding) => {
+  function flush(): void {
+    if (small.length === 0) return
+    const together = Buffer.from(small.all())
+    small = new ReceivedBytes()
+    if (!request.destroyed) push(together)
+  }
+  request.push = (chunk: Buffer | null) => {
+    if (chunk === null) {
+      flush()
+      request.rawTrailers = []
+      return push(null)
+    }
     chunks++
-    bytes += chunk?.length ?? 0
-    if (!isTooFine(chunks, bytes)) return push(chunk, encoding)
-    request.socket.destroy()
-    return false
+    bytes += chunk.length
+    if (isTooFine(chunks, bytes)) {
+      request.socket.destroy()
+      return false
+    }
+    if (chunk.length >= smallBytes) {
+      flush()
+      return push(chunk)
+    }
+    if (small.length === 0) setImmediate(flush)
+    small.add(chunk)
+    return request.readableLength + small.length < request.readableHighWaterMark
   }
 }
