@@ -1,12 +1,16 @@
-/** Bodies in chunks of a byte each: some are put together, very many end the connection, whoever reads them. */
+/** Bodies in pieces of a byte each: some are put together, very many end the connection, whoever reads them. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
+import { connect as connectSecurely } from 'node:tls'
+import { defaultLimits } from '#kernel/limits.ts'
 import { until } from '../../tests/until.ts'
+import { createAuthority } from '../tls/certificate.ts'
 import { cutFineChunks } from './fine-chunks.ts'
+import { createListener, createSecureListener, listen } from './listener.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
 const id = '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/fine'
@@ -61,4 +65,25 @@ test('what nobody reads yet is kept whole, in few buffers, and without trailers'
   const buffers = await first.toArray()
   assert.equal(Buffer.concat(buffers).toString(), texts.join(''))
   assert.ok(buffers.length < 50, `${buffers.length} buffers`)
+})
+
+test('very many messages of TLS with a byte each end the connection', async () => {
+  const pair = createAuthority('test', { names: ['localhost'], now: Date.now(), days: 1 })
+  const server = createListener(defaultLimits, () => false)
+  const secure = createSecureListener(server, { current: () => pair, onChange: () => {} })
+  const requests: IncomingMessage[] = []
+  server.on('request', (request) => requests.push(request))
+  await using stack = new AsyncDisposableStack()
+  const { port, close } = await listen(secure, { host: '127.0.0.1', port: 0 })
+  stack.defer(() => server.close())
+  stack.defer(close)
+  const client = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  stack.defer(() => void client.destroy())
+  client.on('error', () => {})
+  client.write('POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 60000\r\n\r\n')
+  // Writes that wait for another one would share a message.
+  const write = (): Promise<unknown> => new Promise((resolve) => client.write('x', resolve))
+  for (let sent = 0; sent < 5_100 && !client.destroyed; sent++) await write()
+  await until(() => client.destroyed || (requests[0]?.readableLength ?? 0) >= 5_100)
+  assert.equal(client.destroyed, true)
 })
