@@ -75,7 +75,7 @@ test('very many messages of TLS with a byte each end the connection', async () =
   server.on('request', (request) => requests.push(request))
   await using stack = new AsyncDisposableStack()
   const { port, close } = await listen(secure, { host: '127.0.0.1', port: 0 })
-  stack.defer(() => server.close())
+  stack.defer(() => void server.close())
   stack.defer(close)
   const client = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
   stack.defer(() => void client.destroy())
