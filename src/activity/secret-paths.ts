@@ -3,6 +3,8 @@
  * then searched in those places only.
  */
 
+import { fromMembers } from '#kernel/named-members.ts'
+
 /** Names of properties from the root. `*` is any item of a list or any member of a map. */
 export type SecretPath = readonly string[]
 
@@ -69,7 +71,7 @@ function masked(secrets: readonly SecretPath[], value: unknown, path: readonly s
     return value.map((item, at) => masked(secrets, item, [...path, String(at)]))
   }
   const members = Object.entries(value)
-  return Object.fromEntries(
+  return fromMembers(
     members.map(([name, member]) => [name, masked(secrets, member, [...path, name])]),
   )
 }
@@ -93,7 +95,7 @@ export function maskUnlessShown(given: unknown, shown: unknown): unknown {
         ? Object.entries(shown).map(([name, member]) => [name.toLowerCase(), member])
         : [],
     )
-    return Object.fromEntries(
+    return fromMembers(
       Object.entries(given).map(([name, member]) => [
         name,
         maskUnlessShown(member, members.get(name.toLowerCase())),

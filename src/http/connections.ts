@@ -54,7 +54,7 @@ interface Memory {
   readonly allBytes: number
 }
 
-function ownMemory(): Memory {
+export function ownMemory(): Memory {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY
   return {
     heapBytes: getHeapStatistics().heap_size_limit,

@@ -11,7 +11,7 @@ import type { Limits } from '#kernel/limits.ts'
 import { createRoom } from '#kernel/room.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
 import { createArrivalTurns } from './arrival-turn.ts'
-import { fittingConnections, trackConnections } from './connections.ts'
+import { fittingConnections, ownMemory, trackConnections } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
 import {
   createExchange,
@@ -261,11 +261,13 @@ function giveUpLast(edge: Edge): void {
 /** Bodies above `bodyBytesMax` at once; each may take `businessBodyBytesMax` of the disk. */
 const largeBodiesAtOnceMax = 2
 
-/** In characters, as they weigh. The last part is for callers of whom no such body is there. */
-const objectSizes = {
-  perOwnerMax: 4 * 1024 * 1024,
-  sumMax: 32 * 1024 * 1024,
-  spare: 8 * 1024 * 1024,
+/**
+ * In characters, as they weigh; an object that is kept as a table takes eight bytes for each, so in a small heap there are fewer.
+ * The last part is for callers of whom no such body is there.
+ */
+function objectSizes(): Parameters<typeof createRoom>[0] {
+  const sumMax = Math.min(32 * 1024 * 1024, ownMemory().heapBytes / 32)
+  return { perOwnerMax: Math.min(4 * 1024 * 1024, sumMax / 4), sumMax, spare: sumMax / 4 }
 }
 
 /** Characters of large resources of one principal at once; each takes some times as many bytes. */
@@ -282,7 +284,7 @@ function roomsOf(
       perOwnerMax: limits.bodyBytesAtOncePerPrincipalMax,
       sumMax: limits.bodyBytesAtOnceMax,
     }),
-    objectRoom: createRoom(objectSizes),
+    objectRoom: createRoom(objectSizes()),
     largeBodyRoom: createRoom({ perOwnerMax: 1, sumMax: largeBodiesAtOnceMax }),
     answerRoom: createRoom({
       perOwnerMax: limits.answersAtOncePerPrincipalMax,

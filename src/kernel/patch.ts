@@ -1,5 +1,7 @@
 /** JSON merge patch (RFC 7396) on parsed JSON. */
 
+import { fromMembers } from './named-members.ts'
+
 /** A JSON object: string keys; inherited properties do not count. */
 export type JsonObject = { readonly [key: string]: unknown }
 
@@ -15,8 +17,8 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
     if (value === null) merged.delete(key)
     else merged.set(key, mergePatch(merged.get(key), value))
   }
-  // fromEntries defines properties, so a key named `__proto__` stays data.
-  return Object.fromEntries(merged)
+  // It defines properties, so a key named `__proto__` stays data.
+  return fromMembers(merged)
 }
 
 /** Whether two JSON values are equal. The order of properties does not matter; a missing property is not `null`. */

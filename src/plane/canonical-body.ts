@@ -5,6 +5,7 @@
  * undeclared members, wrong types and unknown words are left to the check of the schema.
  */
 
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 
 /** What is corrected besides the case of words. */
@@ -109,7 +110,7 @@ function settledObject(schema: Schema, value: Schema, mending: Mending): unknown
     if (own !== member) next ??= names.slice(0, at).map((before) => [before, value[before]])
     if (!isDropped) next?.push([name, own])
   }
-  return next === undefined ? value : Object.fromEntries(next)
+  return next === undefined ? value : fromMembers(next)
 }
 
 /** The schema of members that the object does not name. */

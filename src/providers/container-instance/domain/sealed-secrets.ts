@@ -6,6 +6,7 @@
  */
 
 import type { TSchema } from 'typebox'
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Seal } from '#kernel/ports.ts'
 
@@ -76,8 +77,8 @@ function walk(
     const kept = walk(known, member, [...path, key], secrets)
     return kept === nothing ? [] : [[key, kept] as const]
   })
-  // fromEntries defines properties, so a key named `__proto__` stays data.
-  return Object.fromEntries(members)
+  // It defines properties, so a key named `__proto__` stays data.
+  return fromMembers(members)
 }
 
 /** The place of a volume's repository, with its credentials. */

@@ -3,6 +3,7 @@
  * also makes the body that a reader sees. Secrets of a body are never stored.
  */
 
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject, type JsonObject, sameJson } from '#kernel/patch.ts'
 import { nameOf, parseResourceId } from '#kernel/resource-id.ts'
 import type { ComputedProperty } from './computed-properties.ts'
@@ -44,7 +45,7 @@ export function keptBody(body: JsonObject, type: string): JsonObject {
   const kept = Object.entries(body).filter(
     ([name]) => !notKept.has(name.toLowerCase()) && !name.startsWith(ownMark),
   )
-  return withoutOwn(withoutSecrets(Object.fromEntries(kept), hidden) as JsonObject)
+  return withoutOwn(withoutSecrets(fromMembers(kept), hidden) as JsonObject)
 }
 
 /** The hidden properties of a type, and those of its child types in the lists of its body. */
@@ -93,8 +94,8 @@ function withoutSecrets(value: unknown, hidden: readonly (readonly string[])[]):
     if (secretName.test(name) && mayBeSecret(one)) return []
     return [[name, withoutSecrets(one, below)]]
   })
-  // `fromEntries` defines properties, so a key named `__proto__` stays data.
-  return Object.fromEntries(members)
+  // It defines properties, so a key named `__proto__` stays data.
+  return fromMembers(members)
 }
 
 /** The body without the state, and without the principals that this installation gave to identities. */
@@ -108,7 +109,7 @@ function withoutOwn(body: JsonObject): JsonObject {
 }
 
 function without(object: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+  return fromMembers(Object.entries(object).filter(([name]) => !names.includes(name)))
 }
 
 function plainIdentity(identity: JsonObject): JsonObject {
@@ -117,7 +118,7 @@ function plainIdentity(identity: JsonObject): JsonObject {
     ...without(identity, ['principalId', 'tenantId']),
     ...(isJsonObject(assigned)
       ? {
-          userAssignedIdentities: Object.fromEntries(
+          userAssignedIdentities: fromMembers(
             Object.entries(assigned).map(([id, one]) => [
               id,
               isJsonObject(one) ? without(one, ['principalId', 'clientId']) : {},
@@ -187,7 +188,7 @@ function withValue(
   if (target !== undefined && !isJsonObject(target)) return target
   const own = target ?? {}
   if (first === '*') {
-    return Object.fromEntries(
+    return fromMembers(
       Object.entries(own).map(([name, one], at) => [
         name,
         at < itemsMax ? withValue(one, rest, { value, filling, place: `${place}.${name}` }) : one,
@@ -245,7 +246,7 @@ function withoutValue(
     const kept = withoutValue(one, rest, { value, filling, place: `${place}.${name}` })
     return kept === undefined ? [] : [[name, kept]]
   })
-  return Object.fromEntries(members)
+  return fromMembers(members)
 }
 
 /**
@@ -260,7 +261,7 @@ const idCharactersMax = 16_384
  */
 function withItemIds(properties: JsonObject, id: string): JsonObject {
   let left = idCharactersMax
-  return Object.fromEntries(
+  return fromMembers(
     Object.entries(properties).map(([list, items]) => {
       if (!Array.isArray(items)) return [list, items]
       const shown = items.map((item: unknown) => {

@@ -3,6 +3,7 @@
  */
 
 import { createHash, createHmac } from 'node:crypto'
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import {
   nameOf,
@@ -61,7 +62,7 @@ export function fill(value: unknown, filling: Filling, place: string): unknown {
   const members = Object.entries(value).map(
     ([name, one]) => [name, fill(one, filling, `${place}.${name}`)] as const,
   )
-  return members.some(([, one]) => one === undefined) ? undefined : Object.fromEntries(members)
+  return members.some(([, one]) => one === undefined) ? undefined : fromMembers(members)
 }
 
 function fillText(text: string, filling: Filling, place: string): string | undefined {

@@ -6,6 +6,7 @@
 
 import type { TSchema } from 'typebox'
 import type { ErrorDetail } from '#kernel/error.ts'
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, parentOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { roomForLarge } from '#plane/behalf-of.ts'
@@ -74,7 +75,9 @@ export async function exportGroup(
     shown.map(({ one }) => one),
     options,
   )
-  const resources = shown.map(({ one, version, wire }) => {
+  const resources: Json[] = []
+  for (const { one, version, wire } of shown) {
+    await nextTurn()
     // Besides the type's own members: the envelope of every tracked resource.
     const { location, tags } = wire
     const envelope = {
@@ -87,15 +90,15 @@ export async function exportGroup(
     const parent = parentOf(one.id)
     if (names.has(parent)) used.add(names.idOf(parent))
     const { name: _name, ...rest } = names.resolve(body, used) as Json
-    return {
+    resources.push({
       ...(options.comments ? { comments: `Generalized from resource: '${one.id.text}'.` } : {}),
       type: one.route.type,
       apiVersion: version,
       name: names.nameOf(one),
       ...rest,
       ...(used.size === 0 ? {} : { dependsOn: [...used] }),
-    }
-  })
+    })
+  }
   return {
     template: {
       $schema: schemaUri,
@@ -188,11 +191,9 @@ function pruned(value: unknown, node: SchemaNode | undefined): unknown {
   const { properties, patternProperties } = branch
   if (properties === undefined || Object.keys(properties).length === 0) {
     const [each] = Object.values(patternProperties ?? {})
-    return Object.fromEntries(
-      Object.entries(value).map(([name, part]) => [name, pruned(part, each)]),
-    )
+    return fromMembers(Object.entries(value).map(([name, part]) => [name, pruned(part, each)]))
   }
-  return Object.fromEntries(
+  return fromMembers(
     Object.entries(value).flatMap(([name, part]) => {
       const known = properties[name]
       return known === undefined || known.readOnly === true ? [] : [[name, pruned(part, known)]]
@@ -256,7 +257,7 @@ class TemplateNames {
     }
     if (Array.isArray(value)) return value.map((one) => this.resolve(one, used))
     if (!isJsonObject(value)) return value
-    return Object.fromEntries(
+    return fromMembers(
       Object.entries(value).map(([name, part]) => [name, this.resolve(part, used)]),
     )
   }

@@ -1,5 +1,6 @@
 /** The difference of two answers, property by property, as a what-if shows it (template facts 4). Pure. */
 
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject, sameJson } from '#kernel/patch.ts'
 
 interface PropertyChange {
@@ -33,7 +34,7 @@ function copiedWithoutInstances(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copiedWithoutInstances)
   if (!isJsonObject(value)) return value
   const kept = Object.entries(value).filter(([name]) => name !== 'instanceView')
-  return Object.fromEntries(kept.map(([name, one]) => [name, copiedWithoutInstances(one)]))
+  return fromMembers(kept.map(([name, one]) => [name, copiedWithoutInstances(one)]))
 }
 
 function hasInstances(value: unknown): boolean {

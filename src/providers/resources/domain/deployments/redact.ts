@@ -1,5 +1,6 @@
 /** Takes secure values out of what is shown or recorded: refusals and answers may quote what they were given. */
 
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { longLength, mask, SecretFinder } from './secret-finder.ts'
 
@@ -64,8 +65,9 @@ export class Redaction {
     if (Array.isArray(value)) return value.map((one) => this.#of(one))
     if (!isJsonObject(value)) return value
     // Too many to search: names stay, or all would become the same.
-    const entries = Object.entries(value).map(([name, one]) => [this.#text(name), this.#of(one)])
-    return Object.fromEntries(entries)
+    return fromMembers(
+      Object.entries(value).map(([name, one]) => [this.#text(name), this.#of(one)]),
+    )
   }
 
   #text(text: string): string {
