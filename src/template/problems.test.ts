@@ -306,6 +306,18 @@ test('what a template may become is bounded', () => {
     ],
   })
   assert.match(problemsOf(objects).join(), /more than 4194304 characters/)
+  // In the other thread each becomes a list up to its number.
+  const numbered = template({
+    variables: { copy: [{ name: 'e', count: 800, input: "[createObject('1000', 0)]" }] },
+    resources: [
+      {
+        ...vault,
+        name: 'v',
+        properties: { copy: [{ name: 'a', count: 2, input: "[variables('e')]" }] },
+      },
+    ],
+  })
+  assert.match(problemsOf(numbered).join(), /more than 4194304 characters/)
   const doubling = Object.fromEntries(
     Array.from({ length: 60 }, (_, at) => [
       `v${at}`,

@@ -118,6 +118,66 @@ describe('many callers over large resources, in a small heap', () => {
   })
 })
 
+/** The engine's list of members named by numbers goes up to the number. */
+const sparse = Array.from({ length: 20_000 }, () => ({ 1000: 0 }))
+const apiOfSparse = {
+  openapi: '3.0.1',
+  info: { title: 'sparse', version: '1' },
+  paths: {
+    '/': { get: { responses: { 200: { content: { 'application/json': { example: sparse } } } } } },
+  },
+}
+
+test('members named by numbers', { timeout: 240_000 }, async () => {
+  await using on = await startInstallation({
+    environment: { ...smallHeap, ARMATURE_THROTTLE: 'false' },
+  })
+  const group = `/subscriptions/${on.subscriptionId}/resourceGroups/sparse`
+  await createResourceGroup(on, group)
+  const service = `${group}/providers/Vendor.ApiManagement/service/sparse`
+  const publisher = { publisherEmail: 'a@b.example', publisherName: 'A' }
+  const sku = { name: 'Developer', capacity: 1 }
+  const put = async (path: string, body: object): Promise<unknown> =>
+    (await on.request('PUT', `${path}?${version}`, { body })).status
+  assert.equal(await put(service, { location: 'local', sku, properties: publisher }), 201)
+  const row = `${service}/backends/sparse`
+  const named = Object.fromEntries(sparse.slice(1_000).map((one, at) => [`n${at}`, one]))
+  const properties = { url: backend.url, protocol: backend.protocol, properties: { sparse, named } }
+  assert.equal(await put(row, { properties }), 201)
+
+  const patch = { body: { properties: { properties: { named } } }, headers: { 'if-match': '*' } }
+  assert.equal((await on.request('PATCH', `${row}?${version}`, patch)).status, 200)
+  const only = { body: { resources: [row] } }
+  assert.equal((await on.request('POST', `${group}/exportTemplate?${manager}`, only)).status, 200)
+  const value = JSON.stringify(apiOfSparse)
+  const api = { format: 'openapi+json', value, path: 'sparse', displayName: 'sparse' }
+  assert.equal(await put(`${service}/apis/sparse`, { properties: api }), 201)
+
+  const whatIf = {
+    body: {
+      properties: {
+        mode: 'Incremental',
+        template: { ...template, resources: [], metadata: { sparse } },
+      },
+    },
+  }
+  const tokens = await Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      const { principalId, token } = await createApplication(on, `caller ${caller}`)
+      await grant(on, group, roles.contributor, principalId)
+      return token
+    }),
+  )
+  const path = `${group}/providers/Vendor.Resources/deployments/one/whatIf?${manager}`
+  await Promise.all(
+    tokens.flatMap((token) =>
+      Array.from({ length: 6 }, () => on.request('POST', path, { ...whatIf, token })),
+    ),
+  )
+  assert.equal(on.process.exitCode, null)
+  assert.equal((await on.request('GET', '/readyz')).status, 200)
+})
+
 /** As many short headers as a head may have. */
 const head = `GET /healthz HTTP/1.1\r\nHost: here\r\n${Array.from({ length: 850 }, (_, at) => `n${at}: v${at}\r\n`).join('')}`
 const addresses = 9

@@ -447,7 +447,8 @@ test('large documents and YAML are read in threads, with limits of time and memo
   assert.match(String(await quick.read(flat, 'a')), /more than the 0.01 seconds/)
   const small = createDocumentReader({ ...limits, heapMegabytes: 16 })
   assert.match(String(await small.read(flat, 'a')), /more than the 16 MB/)
-  assert.deepEqual(await small.read('openapi: 3.0.0', 'a'), readOpenApi('openapi: 3.0.0'))
+  const none = JSON.parse(JSON.stringify(readOpenApi('openapi: 3.0.0')))
+  assert.deepEqual(await small.read('openapi: 3.0.0', 'a'), none)
 })
 
 test('a Swagger 2 document is converted as far as operations are taken', async () => {
