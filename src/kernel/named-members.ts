@@ -33,6 +33,23 @@ export function placeOf(name: string): number {
   return place < placesMax ? place : -1
 }
 
+/** The places without a member that lists of the value have when it comes from another thread. */
+export function holesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + holesIn(one), 0)
+  let holes = 0
+  let place = -1
+  for (const [name, one] of Object.entries(value)) {
+    const next = placeOf(name)
+    if (next > place) {
+      holes += next - place - 1
+      place = next
+    }
+    holes += holesIn(one)
+  }
+  return holes
+}
+
 function beforeMember(made: object, name: string): void {
   const first = name.charCodeAt(0)
   if (first < zero || first > nine || name.length > lastPlace.length) return

@@ -70,6 +70,25 @@ test('what takes longer than a question may is refused; the next one finds a thr
   assert.ok(answer.ok)
 })
 
+test('what would take more memory here than in its thread is refused', async () => {
+  const threads = new TemplateThreads(new TestClock())
+  const asked = question(threads.nextPlan(), 'x')
+  const template = { ...JSON.parse(asked.template), parameters: { list: { type: 'array' } } }
+  const expand = (name: string) => {
+    const list = Array.from({ length: 2000 }, () => ({ [name]: 0 }))
+    const parameters = JSON.stringify({ list: { value: list } })
+    const { drawn: _drawn, ...outputs } = template.outputs
+    const text = JSON.stringify({ ...template, outputs })
+    return threads.ask<'expand'>({ ...asked, template: text, parameters }, payer)
+  }
+  await assert.rejects(
+    expand('1000'),
+    (error) => error instanceof TemplateRefusal && /named by numbers/.test(error.message),
+  )
+  assert.ok((await expand('a1000')).answer.ok)
+  assert.ok((await expand('10')).answer.ok)
+})
+
 test('what takes more memory than a thread has is refused; plans of that thread are made again', async () => {
   const limits = { ...defaultThreadLimits, threadsMax: 1, heapMegabytes: 32 }
   const threads = new TemplateThreads(new TestClock(), limits)
