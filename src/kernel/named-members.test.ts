@@ -3,12 +3,14 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { fc } from '../../tests/property.ts'
-import { fromMembers } from './named-members.ts'
+import { fromMembers, holesIn } from './named-members.ts'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 function heap(): number {
+  // What the first one found is swept by the second.
+  collect()
   collect()
   return process.memoryUsage().heapUsed
 }
@@ -22,6 +24,26 @@ test('members named by numbers take no more than what was parsed', () => {
   const after = heap()
   assert.ok(after - between < 3 * (between - before), `${after - between} bytes`)
   assert.deepEqual(copied, parsed)
+})
+
+function bytesWhenCopied(list: readonly object[]): number {
+  const before = heap()
+  const copied = structuredClone(list)
+  const after = heap()
+  return (after - before) / copied.length
+}
+
+test('what comes from another thread takes no more than its holes say', () => {
+  for (const name of ['7', '200', '1000', '2024', '20241130', 'x', '007', '1e3']) {
+    for (const other of ['y', '2500', '40']) {
+      const list = Array.from({ length: 2000 }, () => ({ [name]: 0, [other]: 0 }))
+      const bytes = bytesWhenCopied(list)
+      const holes = holesIn(list) / list.length
+      const message = `${name}, ${other}: ${bytes} bytes, ${holes} holes`
+      assert.ok(bytes < 12 * holes + 1000, message)
+    }
+  }
+  assert.equal(holesIn([{ 2024: 0 }, { '2024-01-01': 0 }, [0, 1], { 0: 0, 1: { 2: 0 } }]), 2)
 })
 
 test('is what the runtime makes of the same members', () => {

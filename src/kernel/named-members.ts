@@ -10,8 +10,13 @@ const [zero, nine] = ['0'.charCodeAt(0), '9'.charCodeAt(0)]
 /** As `Object.fromEntries`: a member named `__proto__` is data. */
 export function fromMembers<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
   const made: Record<string, T> = {}
+  let isTable = false
   for (const [name, value] of entries) {
-    beforeMember(made, name)
+    if (!isTable && beginsWithDigit(name)) {
+      Reflect.set(made, lastPlace, 0)
+      Reflect.deleteProperty(made, lastPlace)
+      isTable = true
+    }
     if (name !== '__proto__') made[name] = value
     else Object.defineProperty(made, name, { ...plain, value })
   }
@@ -20,17 +25,22 @@ export function fromMembers<T>(entries: Iterable<readonly [string, T]>): Record<
 
 const plain = { configurable: true, enumerable: true, writable: true }
 
-/** The engine makes no longer list of few members. */
-const placesMax = 5000
+/** The engine makes no longer list of few members, nor one with more holes in a row than this. */
+const [placesMax, holesInRowMax] = [5000, 1024]
 /** Of each place in a list that no member has, where characters stand for memory. */
 export const holeCharacters = 4
 
-/** Where a member of this name is when an object comes from another thread, which sets members one by one; or -1. */
-export function placeOf(name: string): number {
-  const first = name.charCodeAt(0)
-  if (first < zero || first > nine || name.length > 4) return -1
-  const place = Number(name)
-  return place < placesMax ? place : -1
+/**
+ * The last place of the list that an object has when it comes from another thread, which sets members one by one: with a member
+ * of this name after one at `place`. Infinite where it has a table.
+ */
+export function placeAfter(place: number, name: string): number {
+  if (!beginsWithDigit(name)) return place
+  const next = Number(name)
+  if (next <= place || String(next) !== name) return place
+  // A list that is too short grows by half.
+  const length = place < 0 ? 0 : Math.floor(1.5 * (place + 1)) + 16
+  return next - length >= holesInRowMax || next >= placesMax ? Number.POSITIVE_INFINITY : next
 }
 
 /** The places without a member that lists of the value have when it comes from another thread. */
@@ -40,20 +50,19 @@ export function holesIn(value: unknown): number {
   let holes = 0
   let place = -1
   for (const [name, one] of Object.entries(value)) {
-    const next = placeOf(name)
-    if (next > place) {
-      holes += next - place - 1
-      place = next
-    }
+    const next = placeAfter(place, name)
+    holes += holesBetween(place, next)
+    place = next
     holes += holesIn(one)
   }
   return holes
 }
 
-function beforeMember(made: object, name: string): void {
+export function holesBetween(place: number, next: number): number {
+  return next > place && next < placesMax ? next - place - 1 : 0
+}
+
+function beginsWithDigit(name: string): boolean {
   const first = name.charCodeAt(0)
-  if (first < zero || first > nine || name.length > lastPlace.length) return
-  if (Object.hasOwn(made, lastPlace)) return
-  Reflect.set(made, lastPlace, 0)
-  Reflect.deleteProperty(made, lastPlace)
+  return first >= zero && first <= nine
 }

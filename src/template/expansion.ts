@@ -1,7 +1,7 @@
 /** What all parts of one expansion share: the document, the scope, the problems, the budget. */
 
 import { objectCharacters } from '#kernel/json-weight.ts'
-import { holeCharacters, placeOf } from '#kernel/named-members.ts'
+import { holeCharacters, holesBetween, placeAfter } from '#kernel/named-members.ts'
 import { type TemplateDocument, templateLimits } from './document.ts'
 import type { EvaluationQuota } from './evaluation-quota.ts'
 import { jsonLimits } from './json.ts'
@@ -187,11 +187,9 @@ export function sizeOf(value: Json, most: number, depth = 0): number {
   // Every value is counted several times, so no list is made of the members. JSON has no inherited ones.
   for (const name in object) {
     size += name.length + 3
-    const next = placeOf(name)
-    if (next > place) {
-      size += (next - place - 1) * holeCharacters
-      place = next
-    }
+    const next = placeAfter(place, name)
+    size += holesBetween(place, next) * holeCharacters
+    place = next
     if (size > most) return size
     size += sizeOf(object[name] ?? null, most - size, depth + 1)
     if (size > most) return size
