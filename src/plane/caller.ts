@@ -40,11 +40,11 @@ type CallerOutcome = Outcome &
   // As the action that answered declares it.
   Pick<Action<unknown>, 'revealsSecret'>
 
+type SentRequest = CallerRequest & { readonly principal: Principal; readonly correlationId: string }
+
 export interface Caller {
   /** Throws the refusals of the plane. When the answer is an operation, `statusPath` leads to its status. */
-  call(
-    request: CallerRequest & { readonly principal: Principal; readonly correlationId: string },
-  ): Promise<CallerOutcome>
+  call(request: SentRequest): Promise<CallerOutcome>
   /**
    * Tries PUTs one after the other, each seeing the results of those before it, and keeps nothing. Holds no
    * transaction meanwhile. A refused PUT is reported as refused; the others go on until `signal` is aborted.
@@ -161,6 +161,15 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     return { route, input }
   }
 
+  /** A write that waits behind others asks again for the right to it, as one from outside does. */
+  async function readyToWait(request: SentRequest): ReturnType<typeof ready> {
+    const { principal, correlationId } = request
+    const rightsAsOf = deps.access.asOf?.()
+    const { route, input } = await ready(request, principal, correlationId)
+    const authorizeAgain = async () => verbs.authorize(route, principal)
+    return { route, input: { ...input, rightsAsOf, authorizeAgain } }
+  }
+
   /** A refused PUT leaves nothing for the PUTs after it. */
   async function tryOne(request: CallerRequest, trial: Trial): Promise<DryRunResult> {
     const { rows, shared, principal, correlationId, signal, isSentNext } = trial
@@ -192,16 +201,15 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
 
   return {
     async call(request) {
-      const { principal, correlationId, isOneOfMany } = request
-      const rightsAsOf = isOneOfMany === true ? deps.access.asOf?.() : undefined
-      let { route, input } = await ready(request, principal, correlationId)
+      const { isOneOfMany } = request
+      let { route, input } = await readyToWait(request)
       // The bodies are small, and what is stored may be megabytes each: others wait for the transaction that reads it.
-      const isLarge = rightsAsOf !== undefined && deps.store.largeAt(route.id.key) > 0
-      const put = isLarge ? undefined : rightsAsOf && sharedPut(route, input, rightsAsOf)
+      const isAlone = isOneOfMany !== true || deps.store.largeAt(route.id.key) > 0
+      const put = isAlone ? undefined : sharedPut(route, input, input.rightsAsOf)
       const shared = put && (await together.send(put))
       // It has waited for others meanwhile.
       if (put !== undefined && shared === undefined) {
-        ;({ route, input } = await ready(request, principal, correlationId))
+        ;({ route, input } = await readyToWait(request))
       }
       if (isKnownLarge(deps.store, route.id.key)) await roomForLarge()
       const outcome = shared ?? (await verbs.dispatch(route, input))

@@ -82,8 +82,7 @@ export interface RunInput {
    */
   readonly pending: ConditionalGrant | undefined
   /**
-   * Checks the caller and the right again, for a request that waited for others. Throws 401 or 403. Internal calls, which
-   * check rights themselves, have none.
+   * Checks the caller and the right again, for a request that waited for others. Throws 401 or 403.
    */
   readonly authorizeAgain?: () => Promise<ConditionalGrant | undefined>
   /** As `Plane.rightsAsOf` was before the caller was authenticated and authorized. */

@@ -1,12 +1,13 @@
 /** PUT, top to bottom. A PUT that changes nothing writes nothing. */
 
 import type { TSchema } from 'typebox'
-import type { ApiError } from '#kernel/error.ts'
+import { type ApiError, refuse } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Reads, Tx } from '#stores/store.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import { envelopeMembers } from '../check.ts'
+import type { RightElsewhere } from '../declare/stored.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, toWire } from '../document.ts'
 import type { WriteRoute } from '../locate.ts'
@@ -17,7 +18,7 @@ import { lockForWrite } from './locked-write.ts'
 import { type Desired, withLocation } from './placement.ts'
 import { pollUntilFound } from './poll-until-found.ts'
 import { replaceChildren } from './replace-children.ts'
-import { askRightsBefore } from './rights-before.ts'
+import { askRightsBefore, holdsAll, notingRights } from './rights-before.ts'
 import type { SharedChecks } from './shared-checks.ts'
 import {
   type CheckedWrite,
@@ -43,10 +44,25 @@ export async function runPut(
   route: WriteRoute,
   given: RunInput,
 ): Promise<Outcome> {
-  const body = given.checkedBody ?? (await checkedBody(deps, route, given, deps.store))
+  const held = new Map<string, RightElsewhere>()
+  const prepared = async (): Promise<JsonBody> =>
+    checkedBody(deps, route, given, { reads: deps.store, held })
+  const body = given.checkedBody ?? (await prepared())
   const { prepare, onlyPutShows } = route.compiled.stored
   const input = prepare === undefined ? given : await authorizedAgain(given)
-  const checked: CheckedWrite = { deps, route, input, body }
+  const checked: CheckedWrite = {
+    deps,
+    route,
+    input,
+    body,
+    // A write may wait for seconds behind others, and what takes a right away be among them.
+    async requireStillPrepared() {
+      if (held.size === 0 || (await holdsAll(deps, input.principal, held.values()))) return
+      // The type says what is missing; where nothing is by now, the caller tries again.
+      await prepared()
+      throw refuse.Conflict({ id: route.id.text })
+    },
+  }
   const written = await commitWrite(checked, putInside)
   const outcome = written.operation === undefined ? written : await awaited(checked, written)
   if (onlyPutShows === undefined) return declaredWrite(route, outcome)
@@ -107,12 +123,18 @@ async function withPutMembers(
   return { ...outcome, body: { ...body, properties: { ...properties, ...more } } }
 }
 
+interface Preparing {
+  readonly reads: Reads
+  /** Gets the rights by which the type completes the body. */
+  readonly held: Map<string, RightElsewhere>
+}
+
 /** Checks the body as far as that needs no transaction, and lets the type complete it. */
 function checkedBody(
   deps: PlaneDependencies,
   route: WriteRoute,
   input: RunInput,
-  reads: Reads,
+  preparing: Preparing,
 ): JsonBody | Promise<JsonBody> {
   const { compiled, shape, id } = route
   checkName(compiled, id, shape.name)
@@ -121,16 +143,16 @@ function checkedBody(
   checkEnvelope(deps, compiled, route.scope, body)
   return compiled.stored.prepare === undefined
     ? body
-    : preparedBody(deps, route, input, { reads, body })
+    : preparedBody(deps, route, input, { ...preparing, body })
 }
 
 async function preparedBody(
   deps: PlaneDependencies,
   { compiled, shape, id }: WriteRoute,
   input: RunInput,
-  { reads, body }: { readonly reads: Reads; readonly body: JsonBody },
+  { reads, held, body }: Preparing & { readonly body: JsonBody },
 ): Promise<JsonBody> {
-  const context = contextOf(deps, input, deps.clock.now(), reads)
+  const context = notingRights(contextOf(deps, input, deps.clock.now(), reads), held)
   const given = compiled.stored.preparesUndeclared === true ? body : declaredIn(shape.body, body)
   const prepared = await compiled.stored.prepare?.({ ...context, id }, given as never)
   // A prepared body has the type of the body it was made from.
@@ -191,7 +213,7 @@ export async function prepareDryRun(
   input: RunInput,
   { reads, shared }: { readonly reads: Reads; readonly shared: SharedChecks },
 ): Promise<DryRunPut> {
-  const checked = checkedBody(deps, route, input, reads)
+  const checked = checkedBody(deps, route, input, { reads, held: new Map() })
   const body = checked instanceof Promise ? await checked : checked
   const { mayCreateScopes } = shared
   const answered = askRightsBefore(deps, route, input, body)

@@ -122,6 +122,28 @@ async function askBrought(
   return { brought, compiled, missing, prohibitions }
 }
 
+/** The context, which notes each right that it says the caller has. */
+export function notingRights(context: Context, held: Map<string, RightElsewhere>): Context {
+  return {
+    ...context,
+    async may(action, scope) {
+      const holds = await context.may(action, scope)
+      if (holds) held.set(rightKey(action, scope), { action, scope })
+      return holds
+    },
+  }
+}
+
+export async function holdsAll(
+  deps: PlaneDependencies,
+  principal: Principal,
+  rights: Iterable<RightElsewhere>,
+): Promise<boolean> {
+  const { may } = outsideContextOf(deps, principal)
+  for (const { action, scope } of rights) if (!(await may(action, scope))) return false
+  return true
+}
+
 export function outsideContextOf(deps: PlaneDependencies, principal: Principal): Context {
   return contextOf(deps, { principal, correlationId: '' }, deps.clock.now(), deps.store)
 }

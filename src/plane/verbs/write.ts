@@ -45,6 +45,8 @@ export interface CheckedWrite {
   readonly input: RunInput
   /** For a PUT, as the type has completed it before the transaction; for a PATCH, as it was sent. */
   readonly body: JsonBody
+  /** Throws where the caller has lost a right by which the type completed the body. */
+  requireStillPrepared?(): Promise<void>
 }
 
 /** A PUT or PATCH before its transaction, with the rights it needs. */
@@ -73,7 +75,9 @@ export interface Write extends WriteRequest {
 }
 
 /** Also answers 404 for a missing scope, cheaply, before the transaction that locks the scopes. */
-async function openWriteRequest({ deps, route, input, body }: CheckedWrite): Promise<WriteRequest> {
+async function openWriteRequest(checked: CheckedWrite): Promise<WriteRequest> {
+  const { deps, route, input, body } = checked
+  await checked.requireStillPrepared?.()
   const mayCreate = await mayCreateScopes(deps, input)
   if (!mayCreate) {
     for (const scope of impliedScopes(route.id)) {

@@ -332,3 +332,38 @@ test('a right that came by a placement does not bring the placement back', async
   const denied = { code: 'AuthorizationFailed' }
   await assert.rejects(started.call('PUT', placePath('mine'), body, as), denied)
 })
+
+test('a right that is lost while a PUT waits places nothing', async () => {
+  await using started = await startDeployments()
+  await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
+  await make(started, 'mine')
+  await make(started, 'theirs')
+  const me = someone()
+  await assign(started, groupPath('mine'), me)
+  for (const [scope, put] of [
+    [subscription, [placePath('mine'), undefined]],
+    [groupPath('theirs'), [groupPath('theirs'), movedTo('mine')]],
+  ] as const) {
+    const given = await assign(started, scope, me)
+    const { id } = json(given)
+    // What waits is authorized again when it is prepared, and when it is its turn.
+    let isTaken = false
+    const late = started.call('PUT', put[0], put[1], {
+      ...version,
+      as: me,
+      async meanwhile() {
+        if (isTaken) return
+        isTaken = true
+        await started.call('DELETE', id, undefined, { version: '2022-04-01' })
+      },
+    })
+    await assert.rejects(late, { code: 'AuthorizationFailed' })
+  }
+  assert.equal(await mayWrite(started, me), false)
+  const { properties } = json(await started.call('GET', groupPath('theirs'), undefined, version))
+  assert.equal(properties.details.parent.name, owner.tenantId)
+})
+
+function movedTo(parent: string): object {
+  return { properties: { details: { parent: { id: groupPath(parent) } } } }
+}
