@@ -232,7 +232,17 @@ export class GroupCreator {
         throw error
       }
     }
-    await this.#verifier.sandbox(names, spec, dialect, network)
+    const [verified] = await Promise.allSettled([
+      this.#verifier.sandbox(names, spec, dialect, network),
+    ])
+    if (verified.status === 'rejected') {
+      const error: unknown = verified.reason
+      if (existing === undefined || !(error instanceof EngineError) || error.kind !== 'refused') {
+        throw error
+      }
+      // An interrupted attempt made it, for which the engine chose a host port, as an example.
+      throw new EngineError('busy', 'the group was begun otherwise, and is made anew')
+    }
     const path = `/containers/${sandboxName(names)}/start`
     await this.#client.json({ method: 'POST', kind: 'change', path, doing: 'start the sandbox' })
   }

@@ -210,39 +210,50 @@ test('an engine that is not there, or talks nonsense, is unavailable', async () 
   await assert.rejects(work, { kind: 'unavailable' })
 })
 
-test('programs that take no signal keep no other caller from the engine', async () => {
-  const labels = (group: string) => ({ 'armature.installation': 'one', 'armature.group': group })
-  const held: http.ServerResponse[] = []
-  const server = http.createServer((request, response) => {
-    const url = new URL(request.url ?? '', 'http://engine')
-    if (url.pathname.endsWith('/stop')) {
-      held.push(response)
-      return
-    }
-    const group = /armature\.group=(\w+)/.exec(url.searchParams.get('filters') ?? '')?.[1]
-    const containers = Array.from({ length: group === undefined ? 0 : 40 }, (_, at) => ({
-      Id: `${group}${at}`,
-      State: 'running',
-      Labels: { ...labels(group ?? ''), 'armature.part': `c${at}` },
-    }))
-    const version = { Version: '29.0', MinAPIVersion: '1.44', Arch: 'amd64' }
-    response.end(JSON.stringify(url.pathname === '/version' ? version : containers))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on TCP has such an address.
-  const { port } = server.address() as AddressInfo
-  try {
-    await using engine = new DockerEngine({
-      target: { kind: 'tcp', host: '127.0.0.1', port },
-      installation: 'one',
+/** What programs hold, how many of its calls are with the engine for two groups of 40 containers, and the work of a group. */
+const holding = [
+  ['stop', 80, (engine: DockerEngine, group: string) => engine.stop(group, 10)],
+  ['json', 8, (engine: DockerEngine, group: string) => engine.observe(group)],
+] as const
+
+for (const [what, callsMax, work] of holding) {
+  test(`programs that hold the calls '${what}' keep no other caller from the engine`, async () => {
+    const labels = (group: string) => ({ 'armature.installation': 'one', 'armature.group': group })
+    const held: http.ServerResponse[] = []
+    let isHeld = true
+    const server = http.createServer((request, response) => {
+      const url = new URL(request.url ?? '', 'http://engine')
+      if (isHeld && new RegExp(`/containers/\\w+/${what}$`).test(url.pathname)) {
+        held.push(response)
+        return
+      }
+      const group = /armature\.group=(\w+)/.exec(url.searchParams.get('filters') ?? '')?.[1]
+      const containers = Array.from({ length: group === undefined ? 0 : 40 }, (_, at) => ({
+        Id: `${group}${at}`,
+        State: 'running',
+        Labels: { ...labels(group ?? ''), 'armature.part': `c${at}` },
+      }))
+      const version = { Version: '29.0', MinAPIVersion: '1.44', Arch: 'amd64' }
+      response.end(JSON.stringify(url.pathname === '/version' ? version : containers))
     })
-    const stopped = ['a', 'b'].map((group) => engine.stop(group, 10))
-    await until(() => held.length === 80, 10)
-    assert.deepEqual(await engine.images(), [])
-    for (const response of held) response.end()
-    await Promise.all(stopped)
-  } finally {
-    server.close()
-    server.closeAllConnections()
-  }
-})
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    // A server that listens on TCP has such an address.
+    const { port } = server.address() as AddressInfo
+    try {
+      await using engine = new DockerEngine({
+        target: { kind: 'tcp', host: '127.0.0.1', port },
+        installation: 'one',
+      })
+      const works = ['a', 'b'].map((group) => work(engine, group))
+      await until(() => held.length >= callsMax, 10)
+      assert.deepEqual(await engine.images(), [])
+      assert.equal(held.length, callsMax)
+      isHeld = false
+      for (const response of held) response.end('{}')
+      await Promise.all(works)
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+}

@@ -324,18 +324,16 @@ export class DockerEngine implements ContainerEngine {
     const containers = await this.#list(group, silentSeconds)
     if (containers.length === 0) throw new EngineError('absent', 'there is no such group')
     const found = containers.filter((each) => textAt(each, 'State') === 'running')
-    const all = await Promise.all(
-      found.map(async (each) => ({
-        part: textAt(each, 'Labels', 'armature.part'),
-        stats: await this.#client.json({
-          method: 'GET',
-          path: `/containers/${textAt(each, 'Id')}/stats`,
-          query: { stream: 'false', 'one-shot': 'true' },
-          doing: 'read the statistics',
-          silentSeconds,
-        }),
-      })),
-    )
+    const all = await someAtOnce(found, async (each) => ({
+      part: textAt(each, 'Labels', 'armature.part'),
+      stats: await this.#client.json({
+        method: 'GET',
+        path: `/containers/${textAt(each, 'Id')}/stats`,
+        query: { stream: 'false', 'one-shot': 'true' },
+        doing: 'read the statistics',
+        silentSeconds,
+      }),
+    }))
     // The container without a part has the network, which the parts join.
     const sandbox = all.find(({ part }) => part === '')
     const network = sandbox === undefined ? undefined : readNetwork(sandbox.stats)
@@ -391,9 +389,9 @@ export class DockerEngine implements ContainerEngine {
 
   async #inspectAll(group: string): Promise<readonly Json[]> {
     const listed = await this.#list(group)
-    const inspected = await Promise.all(
-      // A container that vanished between the two calls does not exist.
-      listed.map((each) => this.#unlessAbsent(inspectContainer(this.#client, textAt(each, 'Id')))),
+    // A container that vanished between the two calls does not exist.
+    const inspected = await someAtOnce(listed, (each) =>
+      this.#unlessAbsent(inspectContainer(this.#client, textAt(each, 'Id'))),
     )
     return inspected.filter((each) => each !== undefined)
   }
@@ -450,6 +448,20 @@ export class DockerEngine implements ContainerEngine {
       throw error
     }
   }
+}
+
+/** Containers of one group about which there are questions at once: one without an answer takes a connection. */
+const atOnceMax = 4
+
+async function someAtOnce<T>(
+  containers: readonly Json[],
+  ask: (container: Json) => Promise<T>,
+): Promise<readonly T[]> {
+  const answers: T[] = []
+  for (let at = 0; at < containers.length; at += atOnceMax) {
+    answers.push(...(await Promise.all(containers.slice(at, at + atOnceMax).map(ask))))
+  }
+  return answers
 }
 
 function requireCopies(container: Json): void {

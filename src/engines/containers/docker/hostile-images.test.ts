@@ -12,6 +12,7 @@ import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
+import type { GroupSpec } from '../engine.ts'
 import { listAt, parseJson } from '../json.ts'
 import { archived, built, engineOfTests, hostileImage } from '../testing/engine-of-tests.ts'
 import { startPodman, type ThrowawayPodman, testImage, webGroup } from '../testing/podman.ts'
@@ -429,6 +430,24 @@ describe('hostile images on Podman', () => {
     await started.podman(...made, ...sandbox)
     await started.podman(...made, ...part, testImage, 'true')
     await assert.rejects(engine.start('half', webGroup([]), ['web']), remade)
+    assert.deepEqual(await started.contents(), [])
+  })
+
+  onPodman('a group that was begun with another host port', async (started) => {
+    await using engine = engineOf(started)
+    const publish = { address: '127.0.0.1' }
+    const at = (port: object): GroupSpec => ({
+      ...webGroup(['sleep', '1000']),
+      ports: [{ port: 8080, protocol: 'tcp', publish: { ...publish, ...port } }],
+    })
+    const [web] = at({}).parts
+    assert.ok(web !== undefined)
+    const lost = { ...at({}), parts: [{ ...web, image: 'localhost/none:1' }] }
+    await assert.rejects(engine.create('port', lost))
+    const wanted = at({ port: 28_080 })
+    await assert.rejects(engine.create('port', wanted), { kind: 'busy', message: /made anew/ })
+    await engine.create('port', wanted)
+    await engine.remove('port')
     assert.deepEqual(await started.contents(), [])
   })
 
