@@ -9,7 +9,7 @@ import { Duplex } from 'node:stream'
 import { ticks } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
 
-const sliceBytes = 4096
+export const sliceBytes = 4096
 /** What may wait for TLS beside one chunk of the socket. */
 const unreadBytesMax = 4 * sliceBytes
 /** What the slices of one turn of the loop may take. */
@@ -104,7 +104,7 @@ const waiting = new Map<string, (() => void)[]>()
 let spent = 0
 let isScheduled = false
 
-function inTurn(address: string, step: () => void): void {
+export function inTurn(address: string, step: () => void): void {
   const steps = waiting.get(address)
   if (steps !== undefined) steps.push(step)
   else if (spent < turnMilliseconds) measured(step)

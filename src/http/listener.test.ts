@@ -4,6 +4,7 @@ import { pbkdf2Sync } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { defaultLimits } from '#kernel/limits.ts'
@@ -12,6 +13,7 @@ import { until } from '../../tests/until.ts'
 import { createAuthority } from '../tls/certificate.ts'
 import { EncryptedInput } from './encrypted-input.ts'
 import { createListener, createSecureListener, listen } from './listener.ts'
+import { sliceInput } from './sliced-input.ts'
 
 test('a handshake that does not end is cut, and so is one that is none', async () => {
   const pair = createAuthority('test', { names: ['localhost'], now: Date.now(), days: 1 })
@@ -88,81 +90,89 @@ test('a client that changes its keys again and again is cut', async (t) => {
   })
 })
 
-test('what clients of https send is taken a few milliseconds in a turn, and addresses take turns', async (t) => {
-  const accepted: EncryptedInput[] = []
-  const server = createServer((socket) => accepted.push(new EncryptedInput(socket)))
-  t.after(() => server.close())
-  server.listen(0, '0.0.0.0')
-  await once(server, 'listening')
-  // The address of a server that listens on a port has this shape.
-  const { port } = server.address() as AddressInfo
-  const hosts = ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2']
-  const clients: Socket[] = []
-  for (const localAddress of hosts) {
-    const client = connect({ port, host: '127.0.0.1', localAddress })
-    t.after(() => client.destroy())
-    await once(client, 'connect')
-    clients.push(client)
-  }
-  await until(() => accepted.length === hosts.length)
-  let turn = 0
-  const count = (): void => {
-    turn++
-    counting = setImmediate(count)
-  }
-  let counting = setImmediate(count)
-  t.after(() => clearImmediate(counting))
-  const slices: { readonly address: string | undefined; readonly turn: number }[] = []
-  for (const input of accepted) {
-    t.after(() => input.destroy())
-    input.on('data', () => {
-      slices.push({ address: input.below.remoteAddress, turn })
-      // More than a turn has for all.
-      pbkdf2Sync('a', 'b', 20_000, 32, 'sha512')
+const inputs: readonly (readonly [string, (socket: Socket) => Duplex])[] = [
+  ['http', sliceInput],
+  ['https', (socket) => new EncryptedInput(socket)],
+]
+for (const [protocol, inputOf] of inputs) {
+  test(`what clients of ${protocol} send is taken a few milliseconds in a turn, and addresses take turns`, async (t) => {
+    const accepted: { readonly input: Duplex; readonly address: string | undefined }[] = []
+    const server = createServer((socket) => {
+      accepted.push({ input: inputOf(socket), address: socket.remoteAddress })
     })
-  }
-  for (const client of clients) client.write(Buffer.alloc(8192))
-  await until(() => slices.length === 2 * hosts.length)
-  // Where the loop turns, one may be taken at the end of a turn and one at its beginning.
-  const turns = new Set(slices.map((slice) => slice.turn)).size
-  assert.ok(turns >= slices.length / 2, `${turns} turns`)
-  const other = slices.findIndex(({ address }) => address === '127.0.0.2')
-  assert.ok(other < 6, `the other address came at place ${other}`)
-})
+    t.after(() => server.close())
+    server.listen(0, '0.0.0.0')
+    await once(server, 'listening')
+    // The address of a server that listens on a port has this shape.
+    const { port } = server.address() as AddressInfo
+    const hosts = ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2']
+    const clients: Socket[] = []
+    for (const localAddress of hosts) {
+      const client = connect({ port, host: '127.0.0.1', localAddress })
+      t.after(() => client.destroy())
+      await once(client, 'connect')
+      clients.push(client)
+    }
+    await until(() => accepted.length === hosts.length)
+    let turn = 0
+    const count = (): void => {
+      turn++
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    t.after(() => clearImmediate(counting))
+    const slices: { readonly address: string | undefined; readonly turn: number }[] = []
+    for (const { input, address } of accepted) {
+      t.after(() => input.destroy())
+      input.on('data', () => {
+        slices.push({ address, turn })
+        // More than a turn has for all.
+        pbkdf2Sync('a', 'b', 20_000, 32, 'sha512')
+      })
+    }
+    for (const client of clients) client.write(Buffer.alloc(8192))
+    await until(() => slices.length === 2 * hosts.length)
+    // Where the loop turns, one may be taken at the end of a turn and one at its beginning.
+    const turns = new Set(slices.map((slice) => slice.turn)).size
+    assert.ok(turns >= slices.length / 2, `${turns} turns`)
+    const other = slices.findIndex(({ address }) => address === '127.0.0.2')
+    assert.ok(other < 6, `the other address came at place ${other}`)
+  })
 
-test('what clients of https send stays with them while nobody reads it, and all of it comes then', async (t) => {
-  const accepted: EncryptedInput[] = []
-  const sockets: Socket[] = []
-  const server = createServer((socket) => {
-    sockets.push(socket)
-    accepted.push(new EncryptedInput(socket))
+  test(`what clients of ${protocol} send stays with them while nobody reads it, and all of it comes then`, async (t) => {
+    const accepted: Duplex[] = []
+    const sockets: Socket[] = []
+    const server = createServer((socket) => {
+      sockets.push(socket)
+      accepted.push(inputOf(socket))
+    })
+    t.after(() => server.close())
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    // The address of a server that listens on a port has this shape.
+    const { port } = server.address() as AddressInfo
+    const client = connect(port, '127.0.0.1')
+    t.after(() => client.destroy())
+    await until(() => accepted.length === 1)
+    const [input, socket] = [accepted[0], sockets[0]]
+    assert.ok(input !== undefined && socket !== undefined)
+    t.after(() => input.destroy())
+    let bytes = 0
+    input.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    input.pause()
+    const sent = 32 * 1024 * 1024
+    client.end(Buffer.alloc(sent))
+    await until(() => socket.bytesRead > 0)
+    // Without a bound each turn of the loop would take 64 KB.
+    for (let turn = 0; turn < 2 * (sent / 65_536); turn++) await nextTurn()
+    assert.ok(socket.bytesRead <= 256 * 1024, `${socket.bytesRead} bytes were taken`)
+    input.resume()
+    await once(input, 'end')
+    assert.equal(bytes, sent)
   })
-  t.after(() => server.close())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // The address of a server that listens on a port has this shape.
-  const { port } = server.address() as AddressInfo
-  const client = connect(port, '127.0.0.1')
-  t.after(() => client.destroy())
-  await until(() => accepted.length === 1)
-  const [input, socket] = [accepted[0], sockets[0]]
-  assert.ok(input !== undefined && socket !== undefined)
-  t.after(() => input.destroy())
-  let bytes = 0
-  input.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-  })
-  input.pause()
-  const sent = 32 * 1024 * 1024
-  client.end(Buffer.alloc(sent))
-  await until(() => socket.bytesRead > 0)
-  // Without a bound each turn of the loop would take 64 KB.
-  for (let turn = 0; turn < 2 * (sent / 65_536); turn++) await nextTurn()
-  assert.ok(socket.bytesRead <= 256 * 1024, `${socket.bytesRead} bytes were taken`)
-  input.resume()
-  await once(input, 'end')
-  assert.equal(bytes, sent)
-})
+}
 
 test('many new connections are accepted in few turns of the loop', async () => {
   const count = 128

@@ -7,6 +7,7 @@ import type { Limits } from '#kernel/limits.ts'
 import { EncryptedInput } from './encrypted-input.ts'
 import { answerBrokenRequest } from './failure.ts'
 import { cutFineChunks } from './fine-chunks.ts'
+import { sliceInput } from './sliced-input.ts'
 
 /** Time for a request's head, and for an idle connection. */
 const headersTimeoutMilliseconds = 15_000
@@ -34,6 +35,7 @@ export function createListener(
   })
   server.on('clientError', answerBrokenRequest)
   server.on('request', cutFineChunks)
+  server.on('connection', sliceInput)
   // `read-body` sends `100 Continue` once the upload is allowed; other expectations are refused.
   server.on('checkContinue', (request, response) => server.emit('request', request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))

@@ -1,0 +1,36 @@
+/**
+ * What comes on a connection of http reaches the parser in slices, some milliseconds of them in a turn of the loop, and addresses
+ * take turns, as below https: the parser hands over each chunk of a body by itself, and one piece of a socket may hold ten thousand.
+ * While slices wait, nothing more is read.
+ */
+
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { addressGroupOf } from './client-address.ts'
+import { inTurn, sliceBytes } from './encrypted-input.ts'
+
+/** For connections that the server of http has taken. */
+export function sliceInput(socket: Socket): Socket {
+  // Its input is sliced below the encryption.
+  if (socket instanceof TLSSocket) return socket
+  const address = addressGroupOf(socket.remoteAddress ?? '')
+  const push = socket.push.bind(socket)
+  const read = socket._read.bind(socket)
+  let left: Buffer | undefined
+  function take(chunk: Buffer): boolean {
+    if (socket.destroyed) return false
+    left = chunk.length > sliceBytes ? chunk.subarray(sliceBytes) : undefined
+    const takesMore = push(chunk.subarray(0, sliceBytes))
+    const next = left
+    if (next === undefined) return takesMore
+    inTurn(address, () => take(next))
+    return false
+  }
+  socket.push = (chunk: Buffer | null) =>
+    chunk === null || chunk.length <= sliceBytes ? push(chunk) : take(chunk)
+  socket._read = (size) => {
+    if (left === undefined) read(size)
+  }
+  // The server reads below a socket that nobody listens to.
+  return socket.on('data', () => {})
+}
