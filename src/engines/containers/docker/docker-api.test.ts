@@ -210,14 +210,24 @@ test('an engine that is not there, or talks nonsense, is unavailable', async () 
   await assert.rejects(work, { kind: 'unavailable' })
 })
 
-/** What programs hold, how many of its calls are with the engine for two groups of 40 containers, and the work of a group. */
+/** Who holds which calls, how many of its calls are with the engine for two groups of 40 containers, and the work of a group. */
 const holding = [
-  ['stop', 80, (engine: DockerEngine, group: string) => engine.stop(group, 10)],
-  ['json', 8, (engine: DockerEngine, group: string) => engine.observe(group)],
+  [
+    'programs that take no signal',
+    'stop',
+    80,
+    (engine: DockerEngine, group: string) => engine.stop(group, 10),
+  ],
+  [
+    'containers of which nothing is said',
+    'json',
+    8,
+    (engine: DockerEngine, group: string) => engine.observe(group),
+  ],
 ] as const
 
-for (const [what, callsMax, work] of holding) {
-  test(`programs that hold the calls '${what}' keep no other caller from the engine`, async () => {
+for (const [who, what, callsMax, work] of holding) {
+  test(`${who} keep no other caller from the engine`, async () => {
     const labels = (group: string) => ({ 'armature.installation': 'one', 'armature.group': group })
     const held: http.ServerResponse[] = []
     let isHeld = true

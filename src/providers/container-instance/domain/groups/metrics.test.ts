@@ -227,10 +227,10 @@ test('a group that holds the engine takes no time of the others', async () => {
   assert.ok(held !== undefined)
   engine.list = async () => [{ ...held, group: 'holding' }, held]
   const { stats } = engine
-  let measured = 0
+  let waits = 0
   engine.stats = async (group) => {
     if (group !== 'holding') return await stats(group)
-    measured += 1
+    waits += 1
     clock.advance(10)
     throw new EngineError('unavailable', 'the engine does not answer in time')
   }
@@ -249,10 +249,10 @@ test('a group that holds the engine takes no time of the others', async () => {
   await using _rounds = metrics.start()
   await until(() => pauses.length === 3)
   assert.deepEqual(new Set(pauses), new Set([15_000]))
-  assert.equal(measured, 1)
+  assert.equal(waits, 1)
   clock.advance(600)
   await metrics.measure()
-  assert.equal(measured, 2)
+  assert.equal(waits, 2)
   const made = await started.plane.reader.get(path)
   assert.ok(made !== undefined && metrics.read(made).length > 0)
 })
