@@ -103,6 +103,26 @@ export function feedContract(name: string, given: Given): void {
       assert.notEqual(await store.get('/in time'), undefined)
     })
 
+    given('whoever is ready first is so by all that comes before under the name', async (store) => {
+      const seen = new Map<number, readonly [ready: number, inside: number]>()
+      const write = async (_: unknown, n: number): Promise<void> => {
+        let known = -1
+        const ready = async (): Promise<void> => {
+          known = await store.feed('f').position()
+        }
+        await store.transact(
+          async (tx) => {
+            seen.set(n, [known, await tx.position('f')])
+            await tx.follow('f', `/${n}`)
+          },
+          { name: 'f', ready },
+        )
+      }
+      await Promise.all(Array.from({ length: 12 }, write))
+      for (const [known, inside] of seen.values()) assert.equal(known, inside)
+      assert.equal(await store.feed('f').position(), 12)
+    })
+
     given('an acknowledged change is seen by the next call', async (store) => {
       for (let n = 1; n <= 5; n++) {
         await store.sql.transact((tx) => tx.follow('f', `/${n}`))

@@ -4,6 +4,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { createRoom, inRoom, type Room } from '#kernel/room.ts'
 
 import { callOwner } from '../awaited.ts'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
@@ -79,6 +80,8 @@ export class SqliteStore implements Store {
   readonly #batchPositions = new Map<string, number>()
   /** The committed ones as an object, which is made again after they move. */
   #expected: FeedPositions | undefined
+  /** By the names of transactions that are ready first: one of a name at a time. */
+  readonly #alone = new Map<string, Room>()
   readonly #callbacks: (() => void)[] = []
   #scheduled = false
   /** The running batch replaces rows by statements, so cached rows are not valid in it. */
@@ -221,12 +224,27 @@ export class SqliteStore implements Store {
     const { ready } = mode
     if (ready === undefined) return this.#enlist(work)
     // Others that are handed in later may be committed before it: it is ready as long as no feed has moved on.
-    this.#expected ??= Object.fromEntries(this.#positions)
-    const first = { positions: this.#expected, decision: undefined }
-    const whileReady = () =>
-      transactOptimistically(first, ready, (_, optimistic) => this.#enlistInMode(work, optimistic))
+    const whileReady = async (begun?: () => Promise<unknown>): Promise<T> => {
+      this.#expected ??= Object.fromEntries(this.#positions)
+      const first = { positions: this.#expected, decision: undefined }
+      if (begun !== undefined) await begun()
+      return transactOptimistically(first, ready, (_, optimistic) =>
+        this.#enlistInMode(work, optimistic),
+      )
+    }
     // What has owners was decided before it is handed in.
-    return 'owner' in mode ? whileReady() : ready().then(whileReady)
+    if ('owner' in mode) return whileReady()
+    // Those of one name move its feed themselves: side by side each would be decided anew until it is not compared.
+    return inRoom(this.#roomOf(mode.name), callOwner() ?? '', () => whileReady(ready))
+  }
+
+  #roomOf(name: string): Room {
+    let room = this.#alone.get(name)
+    if (room === undefined) {
+      room = createRoom({ perOwnerMax: 1, sumMax: 1 })
+      this.#alone.set(name, room)
+    }
+    return room
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
