@@ -1,6 +1,7 @@
 /** Share subscriptions: a consumer's side of a share, from accepting an invitation to synchronizing. */
 
 import Type from 'typebox'
+import { refuse } from '#kernel/error.ts'
 import { addedEach } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled, StepFailure } from '#plane/declare/reconciled.ts'
@@ -33,6 +34,7 @@ interface Body {
   }
   /** Put in by `prepare`. */
   readonly share?: { readonly shareKey: string; readonly card: ShareCard }
+  readonly place?: string
 }
 
 interface Seen extends Generation {
@@ -82,10 +84,11 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
         }),
         unknownProperties: 'ignore',
         patch: 'none',
-        toModel({ properties, share }: Body, previous, { now, principal }) {
+        toModel({ properties, share, place = '' }: Body, previous, { now, principal }) {
           const { invitationId, sourceShareLocation, expirationDate } = properties
           const from = previous ?? share
-          if (from === undefined) throw new Error('a new share subscription is prepared')
+          // It was there when the body was prepared.
+          if (from === undefined) throw refuse.Conflict({ id: place })
           return {
             objectId: previous?.objectId ?? ids.uuid(),
             invitationId: invitationId.toLowerCase(),
@@ -106,7 +109,9 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
       // The id is of this type, so is its model.
       const model = current?.model as ShareSubscription | undefined
       const wanted = body.properties.invitationId.toLowerCase()
-      if (model?.invitationId === wanted && current?.state === 'Succeeded') return body
+      if (model?.invitationId === wanted && current?.state === 'Succeeded') {
+        return { ...body, place: id.text }
+      }
       const { shareKey, card } = await requireInvitation(wanted, principal, now, deps)
       return { ...body, share: { shareKey, card } }
     },
