@@ -5,14 +5,13 @@
  */
 
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import { addressGroupOf } from './client-address.ts'
 import { inTurn, sliceBytes } from './encrypted-input.ts'
 
 /** For connections that the server of http has taken. */
 export function sliceInput(socket: Socket): Socket {
   // Its input is sliced below the encryption.
-  if (socket instanceof TLSSocket) return socket
+  if ('encrypted' in socket) return socket
   const address = addressGroupOf(socket.remoteAddress ?? '')
   const push = socket.push.bind(socket)
   const read = socket._read.bind(socket)

@@ -108,6 +108,18 @@ const dryRunAtOnce = 16
 /** Characters of the large resources that the trials of one principal look at, at once. One beyond takes all of it. */
 const largeCharactersMax = 8 * 1024 * 1024
 
+/** The query of a request without any other; nobody changes it. */
+function createQueries(): (version: string) => URLSearchParams {
+  // The resources of a deployment are mostly of one version.
+  let last: { readonly version: string; readonly query: URLSearchParams } | undefined
+  return (version) => {
+    if (last?.version !== version) {
+      last = { version, query: new URLSearchParams({ 'api-version': version }) }
+    }
+    return last.query
+  }
+}
+
 export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   const together = new PutsTogether(deps)
   const largeRows = createRoom({
@@ -121,8 +133,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
    */
   const checkedPuts = new WeakMap<object, CheckedPut>()
 
-  /** The last one: the resources of a deployment are mostly of one version. */
-  let lastQuery: { readonly version: string; readonly query: URLSearchParams } | undefined
+  const queryOf = createQueries()
 
   function checkedBefore({ method, path, version, body }: CallerRequest): CheckedPut | undefined {
     if (method !== 'PUT' || !isJsonObject(body)) return undefined
@@ -137,14 +148,6 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       mark < 0 ? queryOf(request.version) : new URLSearchParams(request.path.slice(mark + 1))
     if (mark >= 0) query.set('api-version', request.version)
     return { route: locate(deps.registry, request.method, path, query), query }
-  }
-
-  /** Of a request without any other; nobody changes it. */
-  function queryOf(version: string): URLSearchParams {
-    if (lastQuery?.version === version) return lastQuery.query
-    const query = new URLSearchParams({ 'api-version': version })
-    lastQuery = { version, query }
-    return query
   }
 
   async function ready(
