@@ -1,5 +1,5 @@
 /**
- * The links of the threat model lead to existing files, and the words quoted after a link are in the title of a
+ * The links of the threat model, and of what attacks tried, lead to existing files, and the words quoted after a link are in the title of a
  * test.
  */
 
@@ -9,7 +9,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 const folder = join(import.meta.dirname, '../../docs/internals')
-const page = readFileSync(join(folder, 'threat-model.md'), 'utf8')
+const pages = ['threat-model.md', 'attacks.md'].map((name) =>
+  readFileSync(join(folder, name), 'utf8'),
+)
 
 /** What is wrong with the links of a page in `folder`. */
 function faultsOf(text: string): readonly string[] {
@@ -37,7 +39,7 @@ function plain(text: string): string {
 }
 
 test('every file and every test that the threat model names is there', () => {
-  assert.deepEqual(faultsOf(page), [])
+  assert.deepEqual(pages.flatMap(faultsOf), [])
 })
 
 test('a file that is not there and a title that no test has are caught', () => {

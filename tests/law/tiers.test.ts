@@ -56,8 +56,9 @@ test('npm test runs the ordinary tier, and CI the wide one after it', () => {
 })
 
 test('what the threat model names is held by an ordinary file', () => {
-  const page = readFileSync(join(root, 'docs/internals/threat-model.md'), 'utf8')
-  const rows = page.split('\n').filter((row) => row.includes('.wide.test.ts'))
+  const rows = ['threat-model.md', 'attacks.md']
+    .flatMap((name) => readFileSync(join(root, 'docs/internals', name), 'utf8').split('\n'))
+    .filter((row) => row.includes('.wide.test.ts'))
   assert.deepEqual(
     rows.filter((row) => !/(?<!\.wide)\.test\.ts/.test(row)),
     [],
