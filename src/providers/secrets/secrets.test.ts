@@ -145,8 +145,8 @@ test('a group uses the secrets that its writer may use', async () => {
   await started.call('PUT', `${groups}/one`, referring())
   assert.equal((await groupOf(started, 'one')).properties.provisioningState, 'Succeeded')
   const once = `Vendor.Secrets/vaults/secrets/getValue/action ${secret}`
-  // At the PUT, and when the value was read.
-  assert.deepEqual(asked, [once, once])
+  // When the body was completed, when it was written, and when the value was read.
+  assert.deepEqual(asked, [once, once, once])
   mayUse = false
   for (const name of ['one', 'two']) {
     await refused(
@@ -181,8 +181,8 @@ test('a writer who lost the right gets no value that comes later, by a restart o
     const asked = started.call('POST', `${groups}/one/${action}`)
     await refused(asked, 403, 'LinkedAuthorizationFailed')
   }
-  // The right exists at the PUT and is gone when the containers are created.
-  answers = [true, false]
+  // The right exists at the PUT, until it is written, and is gone when the containers are created.
+  answers = [true, true, false]
   await started.call('PUT', `${groups}/two`, referring())
   const two = await groupOf(started, 'two')
   assert.equal(two.properties.provisioningState, 'Failed')
