@@ -31,7 +31,9 @@ export async function askDirectory(
   // The type's `toModel` made what is stored at the id of an assignment.
   const stored = (await context.reader.get(context.id))?.model as RoleAssignment | undefined
   // The type is fixed at creation, so an existing assignment outlives its principal (facts 2.5).
-  if (stored?.principalId === principalId && given === undefined) return body
+  if (stored?.principalId === principalId && given === undefined) {
+    return { ...body, isUnknown: true }
+  }
   const found = await directory.find(principalId)
   if (found === undefined) {
     const principalType = given ?? (takesUnknownPrincipals ? assumedType : undefined)

@@ -40,7 +40,7 @@ export type RoleAssignmentBody = Static<typeof body>
 export type PreparedBody = RoleAssignmentBody & {
   /** The directory does not know the principal; the caller stated its type. */
   readonly typeIsUnverified?: true
-  /** The directory does not know the principal, and nobody stated its type. */
+  /** Nobody stated the type of the principal, and the directory does not know it, or was not asked: what is stored may say it. */
   readonly isUnknown?: true
 }
 
@@ -73,15 +73,18 @@ export const v2022_04_01: Version<RoleAssignment> = {
     { words }: Pick<Context, 'words'>,
   ): RoleAssignment {
     const roleId = roleIdIn(properties.roleDefinitionId, words)
+    const principalId = properties.principalId.toLowerCase()
+    // The type of an assignment that was deleted since the request came is nobody's any more.
+    const isAbsent = isUnknown === true && previous?.principalId !== principalId
     const principalType = properties.principalType ?? previous?.principalType ?? 'User'
     // Fixed at creation, so leaving it out changes nothing.
     const delegated =
       properties.delegatedManagedIdentityResourceId ?? previous?.delegatedManagedIdentityResourceId
     return {
-      principalId: properties.principalId.toLowerCase(),
+      principalId,
       roleId: roleId ?? '',
       ...(roleId === undefined ? { unrecognizedRole: properties.roleDefinitionId } : {}),
-      ...(isUnknown === undefined ? {} : { isUnknown }),
+      ...(isAbsent ? { isUnknown } : {}),
       principalType,
       ...given('condition', properties.condition),
       ...given('conditionVersion', properties.conditionVersion),
