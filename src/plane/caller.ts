@@ -95,6 +95,11 @@ interface CheckedPut {
   readonly body: NonNullable<RunInput['checkedBody']>
 }
 
+interface Ready {
+  readonly route: LocatedRoute
+  readonly input: RunInput
+}
+
 interface Verbs {
   authorize(
     route: LocatedRoute,
@@ -154,7 +159,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     request: CallerRequest,
     principal: Principal,
     correlationId: string,
-  ): Promise<{ route: LocatedRoute; input: RunInput }> {
+  ): Promise<Ready> {
     const before = checkedBefore(request)
     const { route, query } = before ?? located(request)
     const pending = await verbs.authorize(route, principal)
@@ -162,15 +167,6 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     const checked = before === undefined ? {} : { checkedBody: before.body }
     const input = { principal, query, body, preconditions, correlationId, pending, ...checked }
     return { route, input }
-  }
-
-  /** A write that waits behind others asks again for the right to it, as one from outside does. */
-  async function readyToWait(request: SentRequest): ReturnType<typeof ready> {
-    const { principal, correlationId } = request
-    const rightsAsOf = deps.access.asOf?.()
-    const { route, input } = await ready(request, principal, correlationId)
-    const authorizeAgain = async () => verbs.authorize(route, principal)
-    return { route, input: { ...input, rightsAsOf, authorizeAgain } }
   }
 
   /** A refused PUT leaves nothing for the PUTs after it. */
@@ -204,15 +200,16 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
 
   return {
     async call(request) {
-      const { isOneOfMany } = request
-      let { route, input } = await readyToWait(request)
+      const { principal, correlationId, isOneOfMany } = request
+      const begin = () => ready(request, principal, correlationId)
+      let { route, input } = await readyToWait(deps, verbs, begin)
       // The bodies are small, and what is stored may be megabytes each: others wait for the transaction that reads it.
       const isAlone = isOneOfMany !== true || deps.store.largeAt(route.id.key) > 0
       const put = isAlone ? undefined : sharedPut(route, input, input.rightsAsOf)
       const shared = put && (await together.send(put))
       // It has waited for others meanwhile.
       if (put !== undefined && shared === undefined) {
-        ;({ route, input } = await readyToWait(request))
+        ;({ route, input } = await readyToWait(deps, verbs, begin))
       }
       if (isKnownLarge(deps.store, route.id.key)) await roomForLarge()
       const outcome = shared ?? (await verbs.dispatch(route, input))
@@ -236,6 +233,18 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       return results
     },
   }
+}
+
+/** A write that waits behind others is authorized again, as one from outside is. */
+async function readyToWait(
+  deps: PlaneDependencies,
+  verbs: Verbs,
+  begin: () => Promise<Ready>,
+): Promise<Ready> {
+  const rightsAsOf = deps.access.asOf?.()
+  const { route, input } = await begin()
+  const authorizeAgain = async () => verbs.authorize(route, input.principal)
+  return { route, input: { ...input, rightsAsOf, authorizeAgain } }
 }
 
 /** What goes on by itself has no room of a request. */
