@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { CopyLocation, CopyTask } from '#engines/copy/engine.ts'
+import { isWithin } from '#kernel/resource-id.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { CopySide, ShareDependencies } from '../../dependencies.ts'
 import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
@@ -29,8 +30,11 @@ export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail):
   // Keys of these types hold these models.
   const mapping = (await reader.get(detail.mappingKey)) as Resource<DataSetMapping> | undefined
   if (mapping === undefined) throw new NotCopied('The mapping was deleted.')
-  const dataSet = (await reader.get(mapping.model.dataSetKey)) as Resource<DataSet> | undefined
-  if (dataSet === undefined || dataSet.model.dataSetId !== mapping.model.dataSetId) {
+  const { dataSetKey, dataSetId } = mapping.model
+  // A mapping may have waited while the subscription was made anew, of another share.
+  const isOfShare = isWithin(dataSetKey, grant.shareKey)
+  const dataSet = (await reader.get(dataSetKey)) as Resource<DataSet> | undefined
+  if (!isOfShare || dataSet === undefined || dataSet.model.dataSetId !== dataSetId) {
     throw new NotCopied('The data set was deleted by its provider.')
   }
   const source = await placeOf(deps, dataSet.model, 'source')
