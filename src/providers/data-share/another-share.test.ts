@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ask } from '#plane/testing/ask.ts'
+import { until } from '../../../tests/until.ts'
 import { consumer, share, startSharing, taken, targetGroup } from './testing/start.ts'
 
 test('a mapping that waits while its subscription takes another share copies nothing of the share before', async () => {
@@ -52,3 +53,43 @@ test('a mapping that waits while its subscription takes another share copies not
   assert.equal(detail.status, 'Failed')
   assert.equal(existsSync(join(started.root, 'taker', 'got', 'a.txt')), false)
 })
+
+for (const [what, isLeft] of [
+  ['deleted', false],
+  ['deleted before grants ended with it', true],
+] as const) {
+  test(`whoever took a share that was ${what} has nothing of one that is made anew under its name`, async () => {
+    await using started = await startSharing()
+    await started.prepare()
+    const grants = await started.store.sql.all(
+      'select share_key, subscription_key from share_grants',
+    )
+    assert.equal(grants.length, 1)
+    await started.call('DELETE', share)
+    await until(async () => (await started.plane.reader.get(share)) === undefined)
+    const status = async (): Promise<string> =>
+      (await started.call('GET', taken, undefined, consumer)).body.properties
+        .shareSubscriptionStatus
+    await until(async () => (await status()) === 'SourceDeleted')
+    if (isLeft) {
+      await started.store.sql.transact((tx) =>
+        tx.run('update share_grants set share_key = ?', String(grants[0]?.['share_key'])),
+      )
+    }
+    await started.call('PUT', share, { properties: { description: 'anew', terms: 'none' } })
+    await started.settle()
+    started.write('giver', 'data/a.txt', 'of the share made anew')
+    const dataSetId = await started.share('fresh', 'Container', { containerName: 'data' })
+    const sources = await started.call(
+      'GET',
+      `${taken}/consumerSourceDataSets`,
+      undefined,
+      consumer,
+    )
+    assert.deepEqual(sources.body.value, [])
+    await assert.rejects(started.map('m', 'Container', { dataSetId, containerName: 'got' }), {
+      code: 'DataSetNotFound',
+    })
+    assert.equal(await status(), 'SourceDeleted')
+  })
+}

@@ -51,12 +51,17 @@ export function projectionReconciler<M, O>(
   })
 }
 
-/** It has no engine, but resources below it have reconcilers, so its delete waits for theirs. */
+/** Resources below it have reconcilers, so its delete waits for theirs. */
+export const deletedWithChildren = {
+  deadlineSeconds: 600,
+  retryAfterSeconds: 1,
+  states: { creating: 'Creating', updating: 'Creating', deleting: 'Deleting' },
+} as const
+
+/** It has no engine. */
 export function holderReconciler<M>(): Reconciler<M> {
   return defineReconciler<M, null, never>({
-    deadlineSeconds: 600,
-    retryAfterSeconds: 1,
-    states: { creating: 'Creating', updating: 'Creating', deleting: 'Deleting' },
+    ...deletedWithChildren,
     observe: async () => null,
     next: () => ({ kind: 'done' }),
     perform: async () => undefined,

@@ -22,6 +22,10 @@ export interface Grants extends Invitations {
   /** Writes what is given and leaves the rest as it is by then. Revoking also cancels the run that is active. */
   change(id: string, change: GrantChange): Promise<void>
   removeGrant(subscriptionKey: string): Promise<void>
+  /** The subscriptions that took the share before the moment; a page of them. */
+  takenBefore(shareKey: string, moment: number): Promise<readonly string[]>
+  /** These hold no share any more: what comes under its name later was not offered to them. */
+  endTaken(shareKey: string, moment: number): Promise<void>
 }
 
 interface GrantChange {
@@ -106,6 +110,25 @@ export function openGrants(sql: Sql, clock: Clock): Grants {
           id,
         )
       })
+    },
+    async takenBefore(shareKey, moment) {
+      const rows = await sql.all(
+        'select subscription_key from share_grants where share_key = ? and shared_at < ? limit ?',
+        shareKey,
+        moment,
+        pageRows,
+      )
+      return rows.map((row) => String(row['subscription_key']))
+    },
+    async endTaken(shareKey, moment) {
+      await change(sql, (tx) =>
+        tx.run(
+          'update share_grants set share_key = ? where share_key = ? and shared_at < ?',
+          `${shareKey} (deleted)`,
+          shareKey,
+          moment,
+        ),
+      )
     },
     async removeGrant(subscriptionKey) {
       await change(sql, (tx) =>

@@ -2,9 +2,9 @@
 
 import Type from 'typebox'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import { defineReconciled } from '#plane/declare/reconciled.ts'
+import { defineReconciled, defineReconciler } from '#plane/declare/reconciled.ts'
 import { isoTime, proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
-import { holderReconciler } from '../../domain/row-projection.ts'
+import { deletedWithChildren } from '../../domain/row-projection.ts'
 import { shareActions } from '../../domain/synchronizations/actions.ts'
 import { shownAccount } from '../accounts/resource.ts'
 
@@ -51,11 +51,19 @@ export function shares(deps: ShareDependencies): ResourceType {
       },
     ],
     actions: shareActions(deps),
-    deleteRules({ id }) {
-      // A hint, after the delete will have been noted: consumers are told that the source is gone.
-      deps.timers.after(wakeMilliseconds, () => void wakeConsumers(deps, id.key))
-    },
-    reconcile: holderReconciler<Share>(),
+    // What took a share before it was made took another one of its name.
+    reconcile: defineReconciler<Share, true | null, 'end'>({
+      ...deletedWithChildren,
+      observe: async ({ id, desired }) =>
+        (await deps.grants.takenBefore(id.key, momentOf(desired))).length > 0 || null,
+      next: (_subject, areLeft) =>
+        areLeft === true ? { kind: 'step', step: 'end' } : { kind: 'done' },
+      async perform({ id, desired }) {
+        const keys = await deps.grants.takenBefore(id.key, momentOf(desired))
+        await deps.grants.endTaken(id.key, momentOf(desired))
+        for (const key of keys) deps.wakes.wake(key)
+      },
+    }),
     sample: {
       name: (seed) => `share-${seed}`,
       body: () => ({ properties: { description: 'first', shareKind: 'CopyBased' } }),
@@ -64,20 +72,7 @@ export function shares(deps: ShareDependencies): ResourceType {
   })
 }
 
-const wakeMilliseconds = 500
-const consumersMax = 500
-
-/** Losing it costs delay only: consumers look again by themselves. */
-async function wakeConsumers(
-  { grants, wakes, log }: ShareDependencies,
-  shareKey: string,
-): Promise<void> {
-  try {
-    for (const { subscriptionKey } of await grants.grantsOf(shareKey, '', consumersMax)) {
-      wakes.wake(subscriptionKey)
-    }
-  } catch (error) {
-    // The store is away; nobody waits for this.
-    log.debug({ share: shareKey, error: String(error) }, 'a hint was lost')
-  }
+/** All of them, where the share is to go. */
+function momentOf(desired: Share | undefined): number {
+  return desired === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(desired.createdAt)
 }
