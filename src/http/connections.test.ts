@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
-import { fittingConnections } from './connections.ts'
+import { fittingConnections, trackConnections } from './connections.ts'
 
 const megabyte = 1024 ** 2
 
@@ -20,4 +23,32 @@ test('connections of https take no more than a quarter of the memory', () => {
   assert.deepEqual(fittingConnections(10_000, true, memory), fitting)
   const all = { connectionsMax: 10_000, proxyConnectionsMax: 10_000 }
   assert.deepEqual(fittingConnections(10_000, false, memory), all)
+})
+
+test('of what was read of a connection in one go, no request is made past the most of them', async () => {
+  let made = 0
+  const server = createServer(() => {
+    made++
+  })
+  const limits = {
+    connectionsMax: 10,
+    proxyConnectionsMax: 10,
+    connectionsPerAddressMax: 10,
+    requestsPerConnectionMax: 3,
+  }
+  trackConnections(server, limits, () => false)
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => new Promise((resolve) => server.close(() => resolve())))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo
+  for (const most of [3, 6]) {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {}).resume()
+    socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n'.repeat(1_000))
+    await new Promise((resolve) => socket.once('close', resolve))
+    // The one that was too many, and the one after it.
+    assert.ok(made <= most + 2, `${made} requests`)
+  }
 })

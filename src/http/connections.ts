@@ -19,13 +19,13 @@ interface ConnectionLimits {
   /** Of proxies, with all others. */
   readonly proxyConnectionsMax: number
   readonly connectionsPerAddressMax: number
+  /** Requests of one connection that are not answered yet. */
+  readonly requestsPerConnectionMax: number
 }
 
 export interface Connections {
   /** Connections that are open, those of https included. */
   count(): number
-  /** Unanswered requests of this connection, including the newest. */
-  running(socket: Socket): number
   /** After an upgrade the connection is still counted, but no longer closed from here. */
   release(socket: Socket): void
   /** Cuts half of all: of whoever has most of them, those that came last. */
@@ -149,12 +149,17 @@ export function trackConnections(
     socket.once('close', () => open.delete(socket))
   })
 
-  // Counted before the router, which relies on the count.
+  // Pipelined answers wait for those before them, whoever answers. What was cut is not counted: nobody routes it.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
     const running = open.get(socket)
     if (running === undefined) return
-    if (running > 0 && !socket.destroyed) noteAhead(request, response)
+    if (running >= limits.requestsPerConnectionMax) socket.destroy()
+    else if (running > 0 && !socket.destroyed) noteAhead(request, response)
+    if (socket.destroyed) {
+      stopParsing(socket)
+      return
+    }
     open.set(socket, running + 1)
     response.once('close', () => {
       const left = (open.get(socket) ?? 0) - 1
@@ -171,7 +176,6 @@ export function trackConnections(
 
   return {
     count: () => accepted.size,
-    running: (socket) => open.get(socket) ?? 0,
     release: (socket) => open.delete(socket),
     cutHalf: () => {
       for (const socket of newestHalf(byAddress, accepted.size)) socket.destroy()
@@ -194,6 +198,15 @@ export function trackConnections(
       clearTimeout(cut)
     },
   }
+}
+
+/**
+ * The runtime parses all it has read of a connection, 64 KB, also when that was ended, and keeps each request until the end of
+ * the turn of the loop, in which it reads a thousand connections. Two says that what follows the next head is no HTTP.
+ */
+function stopParsing(socket: Socket): void {
+  const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null }
+  if (parser) parser.onIncoming = () => 2
 }
 
 function newestHalf(

@@ -136,12 +136,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     })
   }
   function arrive(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request
-    if (socket.destroyed) return
-    // Pipelined answers wait for those before them, so their number per connection is bounded, whoever answers.
-    if (connections.running(socket) <= edge.limits.requestsPerConnectionMax) {
-      router.route(request, response)
-    } else socket.destroy()
+    if (!request.socket.destroyed) router.route(request, response)
   }
   const turnOf = createArrivalTurns({
     ...deps,
