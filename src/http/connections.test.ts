@@ -3,7 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
+import { connect as connectSecurely, type TLSSocket } from 'node:tls'
+import { defaultLimits } from '#kernel/limits.ts'
+import { createAuthority } from '../tls/certificate.ts'
 import { fittingConnections, trackConnections } from './connections.ts'
+import { createListener, createSecureListener, listen } from './listener.ts'
 
 const megabyte = 1024 ** 2
 
@@ -51,4 +55,33 @@ test('of what was read of a connection in one go, no request is made past the mo
     // The one that was too many, and the one after it.
     assert.ok(made <= most + 2, `${made} requests`)
   }
+})
+
+test('of https, too, an idle one gives its place to another one of its address', async () => {
+  const pair = createAuthority('test', { names: ['localhost'], now: Date.now(), days: 1 })
+  const server = createListener(defaultLimits, () => false)
+  const secure = createSecureListener(server, { current: () => pair, onChange: () => {} })
+  const limits = { ...defaultLimits, connectionsMax: 2, proxyConnectionsMax: 2 }
+  const connections = trackConnections(server, limits, () => false, secure)
+  await using stack = new AsyncDisposableStack()
+  const { port, close } = await listen(secure, { host: '127.0.0.1', port: 0 })
+  stack.defer(() => void server.close())
+  stack.defer(close)
+  const open = (): TLSSocket => {
+    const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    stack.defer(() => void socket.destroy())
+    return socket.on('error', () => {}).resume()
+  }
+  const busy = open()
+  busy.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n')
+  await once(server, 'request')
+  const idle = open()
+  await once(server, 'connection')
+  const ended = once(idle, 'close')
+  const other = open()
+  await Promise.race([once(server, 'connection'), once(other, 'close')])
+  assert.equal(other.destroyed, false)
+  await ended
+  assert.equal(busy.destroyed, false)
+  assert.equal(connections.count(), 2)
 })

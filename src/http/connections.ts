@@ -12,6 +12,7 @@ import { TLSSocket } from 'node:tls'
 import { getHeapStatistics } from 'node:v8'
 import { connected } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
+import { EncryptedInput } from './encrypted-input.ts'
 import { createHeadsAhead } from './heads-ahead.ts'
 
 interface ConnectionLimits {
@@ -89,6 +90,8 @@ export function trackConnections(
 
   /** Connections as accepted: for https, the TCP connection below the handshake. */
   const accepted = new Set<Socket>()
+  /** The connections of https above them. */
+  const encrypted = new WeakMap<Socket, Socket>()
   let proxied = 0
 
   function admit(socket: Socket): boolean {
@@ -118,6 +121,10 @@ export function trackConnections(
     return true
   }
 
+  function isIdle(socket: Socket): boolean {
+    return open.get(encrypted.get(socket) ?? socket) === 0
+  }
+
   /**
    * Of whoever has most connections, and more than whoever comes, one is ended: an idle one, where there is one. Whoever has most
    * themselves gives an idle one for it.
@@ -131,7 +138,7 @@ export function trackConnections(
     const isOwn = most === own
     if (most.size <= own.size + 1 && !isOwn) return false
     const [oldest] = most
-    const ended = [...most].find((socket) => open.get(socket) === 0) ?? (isOwn ? undefined : oldest)
+    const ended = [...most].find(isIdle) ?? (isOwn ? undefined : oldest)
     if (ended === undefined) return false
     ended.destroy()
     // Its end is told later.
@@ -143,8 +150,10 @@ export function trackConnections(
   secure?.on('connection', admit)
 
   server.on('connection', (socket: Socket) => {
-    // A connection of https was admitted before its handshake.
-    if (!(socket instanceof TLSSocket) && !admit(socket)) return
+    // A connection of https was admitted before its handshake, and comes while a slice of the one below is taken.
+    if (!(socket instanceof TLSSocket)) {
+      if (!admit(socket)) return
+    } else if (EncryptedInput.current) encrypted.set(EncryptedInput.current.below, socket)
     open.set(socket, 0)
     socket.once('close', () => open.delete(socket))
   })

@@ -59,8 +59,8 @@ export class EncryptedInput extends Duplex {
     this.#late = undefined
   }
 
-  /** What is known of the connection below. */
-  get below(): Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'> {
+  /** The connection below. */
+  get below(): Socket {
     return this.#socket
   }
 
