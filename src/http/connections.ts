@@ -125,20 +125,9 @@ export function trackConnections(
     return open.get(encrypted.get(socket) ?? socket) === 0
   }
 
-  /**
-   * Of whoever has most connections, and more than whoever comes, one is ended: an idle one, where there is one. Whoever has most
-   * themselves gives an idle one for it.
-   */
   function makeRoom(own: ReadonlySet<Socket>): boolean {
-    let most = new Set<Socket>()
-    for (const sockets of byAddress.values()) {
-      const [one] = sockets
-      if (sockets.size > most.size && !isProxy(one?.remoteAddress ?? '')) most = sockets
-    }
-    const isOwn = most === own
-    if (most.size <= own.size + 1 && !isOwn) return false
-    const [oldest] = most
-    const ended = [...most].find(isIdle) ?? (isOwn ? undefined : oldest)
+    const most = largestOf(byAddress, isProxy)
+    const ended = placeFor(own, most, isIdle)
     if (ended === undefined) return false
     ended.destroy()
     // Its end is told later.
@@ -216,6 +205,33 @@ export function trackConnections(
 function stopParsing(socket: Socket): void {
   const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null }
   if (parser) parser.onIncoming = () => 2
+}
+
+function largestOf(
+  byAddress: ReadonlyMap<string, Set<Socket>>,
+  isProxy: (address: string) => boolean,
+): Set<Socket> {
+  let most = new Set<Socket>()
+  for (const sockets of byAddress.values()) {
+    const [one] = sockets
+    if (sockets.size > most.size && !isProxy(one?.remoteAddress ?? '')) most = sockets
+  }
+  return most
+}
+
+/**
+ * Of whoever has most connections, and more than whoever comes, one is ended: an idle one, where there is one. Whoever has most
+ * themselves gives an idle one for it.
+ */
+function placeFor(
+  own: ReadonlySet<Socket>,
+  most: ReadonlySet<Socket>,
+  isIdle: (socket: Socket) => boolean,
+): Socket | undefined {
+  const isOwn = most === own
+  if (most.size <= own.size + 1 && !isOwn) return undefined
+  const [oldest] = most
+  return [...most].find(isIdle) ?? (isOwn ? undefined : oldest)
 }
 
 function newestHalf(
