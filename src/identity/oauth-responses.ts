@@ -77,6 +77,9 @@ export function sendFailure(res: ServerResponse, error: unknown, log: Log): void
   } else if (error instanceof Error && error.name === 'SessionNotFound') {
     const text = 'The sign-in has expired, or was begun in another browser.'
     sendError(res, { status: 400, error: 'invalid_request', description: text })
+  } else if (res.req.destroyed && !res.req.complete) {
+    // The caller left before the form was there, which is no fault, and nobody waits.
+    res.destroy()
   } else {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
     log.error({ error: text }, 'an OAuth request met a fault')
