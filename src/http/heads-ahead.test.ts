@@ -12,11 +12,11 @@ const short = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n'
 const names = Array.from({ length: 300 }, (_, at) => `n${at}: v\r\n`).join('')
 const large = `GET / HTTP/1.1\r\nHost: here\r\n${names}\r\n`
 
-async function open() {
+async function open(isNoted = true) {
   const noteAhead = createHeadsAhead(64 * 1024)
   const unanswered: ServerResponse[] = []
   const server = createServer((request, response) => {
-    noteAhead(request, response)
+    if (isNoted) noteAhead(request, response)
     unanswered.push(response)
   })
   server.listen(0, '127.0.0.1')
@@ -25,6 +25,7 @@ async function open() {
   const { port } = server.address() as AddressInfo
   const sockets: Socket[] = []
   return {
+    noteAhead,
     unanswered,
     send(text: string): Socket {
       const socket = connect(port, '127.0.0.1')
@@ -73,4 +74,23 @@ test('an answer that was read gives its room back, and so does a connection that
     await closed
   }
   assert.equal(socket.destroyed, false)
+})
+
+test('in the turn in which one was ended, whoever sends more is ended too, and nobody after it', async () => {
+  await using setting = await open(false)
+  const { noteAhead, unanswered } = setting
+  const many = setting.send(large.repeat(5))
+  await until(() => unanswered.length === 5)
+  const more = setting.send(large)
+  await until(() => unanswered.length === 6)
+  const later = setting.send(large)
+  await until(() => unanswered.length === 7)
+  const last = unanswered.pop() ?? assert.fail()
+  const ends = [many, more].map((socket) => once(socket, 'close'))
+  const gone = unanswered.map(({ req }) => once(req.socket, 'close'))
+  for (const response of unanswered) noteAhead(response.req, response)
+  await Promise.all([...ends, ...gone])
+  noteAhead(last.req, last)
+  assert.equal(last.req.socket.destroyed, false)
+  later.destroy()
 })

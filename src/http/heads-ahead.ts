@@ -1,7 +1,7 @@
 /**
  * Requests that came before the answer to another one of their connection. A head of 30 KB is many small texts, and takes twice
  * as much of the heap, until its answer was read: nobody has to read any. All of them together have room; past it the
- * connection with most of them is ended.
+ * connection with most of them is ended, and in the same turn of the loop whoever sends more.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -17,6 +17,7 @@ type HeadsAhead = (request: IncomingMessage, response: ServerResponse) => void
 export function createHeadsAhead(bytesMax: number): HeadsAhead {
   const held = new Map<Socket, number>()
   let sum = 0
+  let ending = 0
 
   function add(socket: Socket, bytes: number): void {
     held.set(socket, (held.get(socket) ?? 0) + bytes)
@@ -36,12 +37,26 @@ export function createHeadsAhead(bytesMax: number): HeadsAhead {
     }
     if (largest === undefined) return
     forget(largest)
-    largest.destroy()
+    end(largest, most)
+  }
+
+  /** What it sent is kept until the end of the turn of the loop. */
+  function end(socket: Socket, bytes: number): void {
+    ending += bytes
+    socket.once('close', () => {
+      ending -= bytes
+    })
+    socket.destroy()
   }
 
   return (request, response) => {
     const { socket } = request
     const bytes = bytesOf(request)
+    // Else every connection that is read in this turn would be whole in memory before a later one ends it.
+    if (ending > bytesMax) {
+      end(socket, bytes)
+      return
+    }
     if (!held.has(socket)) socket.once('close', () => forget(socket))
     add(socket, bytes)
     response.once('close', () => {
