@@ -1,5 +1,6 @@
 /** Writes the operations of an API as an OpenAPI 3 document, with everything that `import.ts` reads. */
 
+import { fromMembers } from '#kernel/named-members.ts'
 import type { Api } from '../../resources/apis/model.ts'
 import type {
   Operation,
@@ -35,7 +36,7 @@ export function writeOpenApi(
       ...(api.license === undefined ? {} : { license: api.license }),
     },
     ...(api.serviceUrl === undefined ? {} : { servers: [{ url: api.serviceUrl }] }),
-    paths: Object.fromEntries([...paths].map(([path, at]) => [path, Object.fromEntries(at)])),
+    paths: fromMembers([...paths].map(([path, at]) => [path, fromMembers(at)])),
   }
 }
 
@@ -57,8 +58,7 @@ function operationOf(operationId: string, model: Operation): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(content === undefined ? {} : { requestBody: { content } }),
     // The standard requires at least one.
-    responses:
-      responses.length === 0 ? { 200: { description: '' } } : Object.fromEntries(responses),
+    responses: responses.length === 0 ? { 200: { description: '' } } : fromMembers(responses),
   }
 }
 
@@ -70,7 +70,7 @@ function responseOf({ description = '', headers = [], representations }: Operati
   })
   return {
     description,
-    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(byName) }),
+    ...(headers.length === 0 ? {} : { headers: fromMembers(byName) }),
     ...(content === undefined ? {} : { content }),
   }
 }
@@ -105,7 +105,7 @@ function asTyped(type: string, text: string): unknown {
 
 function contentOf(representations: readonly Representation[] | undefined): Json | undefined {
   if (representations === undefined || representations.length === 0) return undefined
-  return Object.fromEntries(
+  return fromMembers(
     representations.map(({ contentType, sample, examples, formParameters = [] }) => {
       const properties = formParameters.map((one) => [one.name, schemaOf(one)] as const)
       const required = formParameters.filter((one) => one.required === true).map((one) => one.name)
@@ -117,7 +117,7 @@ function contentOf(representations: readonly Representation[] | undefined): Json
             : {
                 schema: {
                   type: 'object',
-                  properties: Object.fromEntries(properties),
+                  properties: fromMembers(properties),
                   ...(required.length === 0 ? {} : { required }),
                 },
               }),

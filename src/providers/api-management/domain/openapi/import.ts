@@ -7,6 +7,7 @@
 import { createRequire } from 'node:module'
 import { type JsonSizeLimits, jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { defaultLimits } from '#kernel/limits.ts'
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { withoutTrailing } from '#kernel/trailing.ts'
 import type {
@@ -288,7 +289,7 @@ function examplesOf(
     source.spend(value)
     return [[name, { value }] as const]
   })
-  return Object.fromEntries(found)
+  return fromMembers(found)
 }
 
 function formParameters(source: DocumentSource, media: Json): readonly Parameter[] {

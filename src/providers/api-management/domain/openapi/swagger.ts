@@ -3,6 +3,7 @@
  * Swagger document are followed by its source, which bounds them.
  */
 
+import { fromMembers } from '#kernel/named-members.ts'
 import { type DocumentSource, listOf, objectOf } from './document-source.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -54,14 +55,14 @@ export function fromSwagger(
       schema: only(one, ofSchema),
     })),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: Object.fromEntries(responses),
+    responses: fromMembers(responses),
   }
 }
 
 function bodyOf(source: DocumentSource, body: Json, types: readonly string[]): Json {
   const { example } = source.resolved(body['schema'])
   const media = example === undefined ? {} : { example }
-  const content = Object.fromEntries(types.map((type) => [type, media]))
+  const content = fromMembers(types.map((type) => [type, media]))
   return { ...only(body, ['description']), content }
 }
 
@@ -73,9 +74,9 @@ function formOf(fields: readonly Json[], consumes: readonly string[]): Json | un
     (one) => [String(one['name']), only(one, [...ofSchema, 'description'])] as const,
   )
   const required = fields.flatMap((one) => (one['required'] === true ? [String(one['name'])] : []))
-  const schema = { type: 'object', properties: Object.fromEntries(properties), required }
+  const schema = { type: 'object', properties: fromMembers(properties), required }
   const names = types.length > 0 ? types : [files ? multipart : form]
-  return { content: Object.fromEntries(names.map((type) => [type, { schema }])) }
+  return { content: fromMembers(names.map((type) => [type, { schema }])) }
 }
 
 function responseOf(source: DocumentSource, given: Json, produces: readonly string[]): Json {
@@ -97,8 +98,8 @@ function responseOf(source: DocumentSource, given: Json, produces: readonly stri
   })
   return {
     ...only(given, ['description']),
-    headers: Object.fromEntries(headers),
-    content: Object.fromEntries(content),
+    headers: fromMembers(headers),
+    content: fromMembers(content),
   }
 }
 
@@ -110,13 +111,13 @@ export function toSwagger(document: Json): Json {
     const operations = Object.entries(objectOf(item)).map(
       ([method, one]) => [method, downgraded(objectOf(one))] as const,
     )
-    return [at, Object.fromEntries(operations)] as const
+    return [at, fromMembers(operations)] as const
   })
   return {
     swagger: '2.0',
     info: document['info'],
     ...(typeof url === 'string' ? addressOf(url) : {}),
-    paths: Object.fromEntries(items),
+    paths: fromMembers(items),
   }
 }
 
@@ -150,7 +151,7 @@ function downgraded(own: Json): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(consumes.length === 0 ? {} : { consumes }),
     ...(produces.size === 0 ? {} : { produces: [...produces] }),
-    responses: Object.fromEntries(responses),
+    responses: fromMembers(responses),
   }
 }
 
@@ -186,9 +187,9 @@ function downgradedResponse(given: Json): Json {
   })
   return {
     description: given['description'] ?? '',
-    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
+    ...(headers.length === 0 ? {} : { headers: fromMembers(headers) }),
     ...(contents.length === 0 ? {} : { schema: {} }),
-    ...(examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }),
+    ...(examples.length === 0 ? {} : { examples: fromMembers(examples) }),
   }
 }
 
@@ -199,7 +200,7 @@ function sampleOf({ example, examples }: Json): unknown {
 }
 
 function only(holder: Json, names: readonly string[]): Json {
-  return Object.fromEntries(
+  return fromMembers(
     names.flatMap((name) => (Object.hasOwn(holder, name) ? [[name, holder[name]]] : [])),
   )
 }

@@ -4,6 +4,7 @@
  */
 
 import { jsonExcess } from '#kernel/json-size.ts'
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { invoicePattern } from '../names.ts'
 import { readCsvRecords, recordLengthMax, recordTooLong } from './csv.ts'
@@ -93,7 +94,7 @@ function readHeader(header: string): readonly string[] {
 /** The place of a column's cell in a transaction. */
 interface Place {
   readonly at: number
-  readonly parents: readonly string[]
+  readonly parent: string | undefined
   readonly name: string
 }
 
@@ -112,28 +113,23 @@ function placesOf(columns: readonly string[]): readonly Place[] {
     const name = path.at(-1)
     // JavaScript treats such a name specially, and the contract has none.
     if (name === undefined || path.length > levelsMax || path.includes('__proto__')) return []
-    return [{ at, parents: path.slice(0, -1), name }]
+    return [{ at, parent: path.at(-2), name }]
   })
 }
 
-type Nested = Record<string, unknown>
-
 function nested(places: readonly Place[], cells: readonly string[]): object {
-  const root: Nested = {}
-  for (const { at, parents, name } of places) {
+  const members = new Map<string, string | [name: string, cell: string][]>()
+  for (const { at, parent, name } of places) {
     const cell = cells[at]
     if (cell === undefined || cell === '') continue
-    let inner = root
-    for (const parent of parents) {
-      const known = Object.hasOwn(inner, parent) ? inner[parent] : undefined
-      // Only this function made these objects.
-      const next = typeof known === 'object' ? (known as Nested) : {}
-      inner[parent] = next
-      inner = next
-    }
-    inner[name] = cell
+    const known = parent === undefined ? undefined : members.get(parent)
+    if (parent === undefined) members.set(name, cell)
+    else if (Array.isArray(known)) known.push([name, cell])
+    else members.set(parent, [[name, cell]])
   }
-  return root
+  return fromMembers(
+    [...members].map(([name, one]) => [name, typeof one === 'string' ? one : fromMembers(one)]),
+  )
 }
 
 const categories: Readonly<Record<string, string>> = {

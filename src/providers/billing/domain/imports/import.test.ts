@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { ApiError } from '#kernel/error.ts'
 import { fc, runsOf } from '../../../../../tests/property.ts'
 import { account, profile, type Started, startBilling, type Wire } from '../../testing/start.ts'
@@ -308,5 +310,25 @@ test('no text of a file and no query makes it fail but by a refusal', async () =
       },
     ),
     { numRuns: runsOf(400) },
+  )
+})
+
+test('a cell whose column is named by a number takes no more than its text', () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const heap = (): number => {
+    collect()
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const columns = Array.from({ length: 1000 }, (_, at) => `c${at}/1000`)
+  const cells = columns.map(() => '1').join(',')
+  const before = heap()
+  const records = [...readRecords('csv', columns.join(','), `${cells}\n${cells}\n`, 2)]
+  const bytes = (heap() - before) / (2 * columns.length)
+  assert.ok(bytes < 1000, `${bytes} bytes`)
+  assert.deepEqual(
+    records.map((one) => 'transaction' in one && Object.entries(one.transaction)[999]),
+    [0, 1].map(() => ['c999', { 1000: '1' }]),
   )
 })

@@ -1,5 +1,6 @@
 /** Templates that a deployment names by the id of a template spec, read with the deploying caller's rights. */
 
+import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
@@ -86,7 +87,7 @@ function withIncluded(template: JsonObject, included: Included, depth: number): 
   }
   const all = Array.isArray(resources)
     ? resources.map(filled)
-    : Object.fromEntries(Object.entries(resources).map(([name, one]) => [name, filled(one)]))
+    : fromMembers(Object.entries(resources).map(([name, one]) => [name, filled(one)]))
   return { ...template, resources: all as JsonObject[] }
 }
 

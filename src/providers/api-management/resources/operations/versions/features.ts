@@ -3,6 +3,7 @@
  * version lacks, in both directions: from a body that is written, and from a stored one that is shown.
  */
 
+import { fromMembers } from '#kernel/named-members.ts'
 import type {
   Examples,
   Operation,
@@ -115,8 +116,8 @@ function parameter(given: Loose<Parameter>, features: Features): Parameter {
 
 function examplesOf(given: Loose<Examples> | null | undefined): Examples | undefined {
   if (given == null) return undefined
-  // Names of examples are data: `fromEntries` makes them members whatever they are called.
-  return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, exampleOf(one)]))
+  // Names of examples are data.
+  return fromMembers(Object.entries(given).map(([name, one]) => [name, exampleOf(one)]))
 }
 
 function exampleOf(given: Loose<ParameterExample>): ParameterExample {
