@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exactJsonText, parseExactJson, writeExactIntegers } from './exact-json.ts'
+import { fc } from '../../tests/property.ts'
+import { exactJsonText, exactNumber, parseExactJson, writeExactIntegers } from './exact-json.ts'
 
 const texts = [
   '9007199254740993',
@@ -51,6 +52,44 @@ test('numbers are found wherever they stand, and digits of a text are none', () 
     assert.match(exactJsonText(parseExactJson(whole)), /9007199254740993/, whole)
   }
   assert.equal(parseExactJson('"9007199254740993"'), '9007199254740993')
+})
+
+declare function plainly(this: unknown, name: string, value: unknown): unknown
+
+function bySource(this: unknown, _name: string, value: unknown, { source = '' } = {}): unknown {
+  return typeof value === 'number' ? exactNumber(source, value) : value
+}
+
+test('is what the parser makes with the source of each number, which it is not asked for', (t) => {
+  const { parse } = JSON
+  const scalar = fc.oneof(
+    fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((one) => JSON.stringify(one)),
+    fc.constantFrom('1e-9007199254740993', '0.9007199254740993', '9007199254740993e1', 'null'),
+    fc.string().map((one) => JSON.stringify(one)),
+    fc.constantFrom('\\', '"', '\\"', '').map((one) => JSON.stringify(`${one},9007199254740993`)),
+  )
+  const name = fc.oneof(fc.string(), fc.constantFrom('__proto__', '1000', ',9007199254740993'))
+  const { json } = fc.letrec<{ json: string }>((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 4 },
+      scalar,
+      fc.array(tie('json')).map((all) => `[${all.join(' , ')}]`),
+      fc
+        .array(fc.tuple(name, tie('json')))
+        .map((all) => `{${all.map(([key, one]) => `${JSON.stringify(key)}: ${one}`).join()}}`),
+    ),
+  }))
+  const watched = t.mock.method(JSON, 'parse')
+  fc.assert(
+    fc.property(json, (text) => {
+      assert.deepEqual(parseExactJson(text), parse(text, bySource as typeof plainly))
+    }),
+  )
+  assert.deepEqual(
+    watched.mock.calls.filter((call) => call.arguments.length > 1),
+    [],
+  )
 })
 
 test('the platform writes bigints too, once it was said', () => {
