@@ -19,7 +19,7 @@ export function parseExactJson(text: string): unknown {
 const longInteger = /(?<![0-9.eE+-])-?[0-9]{16,19}(?![0-9.eE])/g
 
 /**
- * The JSON with the integers that need a bigint as strings. Asking the parser for the source of each number would take ten times
+ * The JSON with its long integers as strings. Asking the parser for the source of each number would take ten times
  * as long as reading the text, during which nobody else is served.
  */
 function withQuotedIntegers(text: string): string {
@@ -29,10 +29,10 @@ function withQuotedIntegers(text: string): string {
     const quote = text.indexOf('"', at)
     const end = quote < 0 ? text.length : quote
     const signs = end - at < 16 ? '' : text.slice(at, end)
-    for (const { 0: digits, index } of signs.matchAll(longInteger)) {
-      if (typeof exactNumber(digits) === 'number') continue
-      made += `${text.slice(copied, at + index)}"${digits}"`
-      copied = at + index + digits.length
+    const quoted = signs.replace(longInteger, '"$&"')
+    if (quoted !== signs) {
+      made += text.slice(copied, at) + quoted
+      copied = end
     }
     at = quote < 0 ? end : stringEnd(text, quote)
   }
@@ -50,7 +50,8 @@ function stringEnd(text: string, quote: number): number {
 
 /** The value, where a number is exact if the same JSON has a string in its place. */
 function exactly(value: unknown, quoted: unknown): unknown {
-  if (typeof value === 'number') return typeof quoted === 'string' ? BigInt(quoted) : value
+  if (typeof value === 'number')
+    return typeof quoted === 'string' ? exactNumber(quoted, value) : value
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     for (const [at, one] of value.entries()) {
