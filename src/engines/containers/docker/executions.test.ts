@@ -72,7 +72,8 @@ async function fakeEngine(answer: http.RequestListener): Promise<FakeEngine> {
   const sockets: Duplex[] = []
   const engine = http.createServer((request, response) => {
     request.resume()
-    if (request.url === '/version') response.end('{"MinAPIVersion":"1.24"}')
+    if (request.url === '/_ping') response.end()
+    else if (request.url === '/version') response.end('{"MinAPIVersion":"1.24"}')
     else answer(request, response)
   })
   engine.on('upgrade', (_request, socket) => {
