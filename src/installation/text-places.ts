@@ -11,6 +11,8 @@ export interface TextPlace {
   /** The columns that tell its rows apart, in order. */
   readonly key: readonly string[]
   readonly texts: readonly string[]
+  /** What tells of a row what it is: read with its texts, and never changed. */
+  readonly beside: readonly string[]
 }
 
 /** What the rotation itself keeps: nothing in there is sealed. */
@@ -38,7 +40,7 @@ function placeOf({ name, columns, key }: CatalogTable): TextPlace {
   if (key.length === 0 && texts.length > 0) {
     throw new Error(`the table ${name} has text and no primary key: its rows cannot be walked`)
   }
-  return { table: name, key, texts }
+  return { table: name, key, texts, beside: name === 'resources' ? ['type'] : [] }
 }
 
 const rowsAtOnce = 100
@@ -51,14 +53,14 @@ export async function placeRowsAfter(
   place: TextPlace,
   after: readonly SqlValue[] | undefined,
 ): Promise<{ readonly rows: readonly SqlRow[]; readonly end: readonly SqlValue[] | undefined }> {
-  const { table: name, key, texts } = place
+  const { table: name, key, texts, beside } = place
   const sizes = await sizesAfter(sql, place, after)
   let limit = 0
   for (let bytes = 0; limit < sizes.length; limit++) {
     bytes += Number(sizes[limit]?.['bytes'])
     if (bytes > bytesAtOnce && limit > 0) break
   }
-  const columns = [...new Set([...key, ...texts])]
+  const columns = [...new Set([...key, ...texts, ...beside])]
   const rows = limit === 0 ? [] : await rowsAfter(sql, { name, key, columns }, after, limit)
   const last = rows.at(-1) ?? sizes[limit - 1]
   // Rows that came between the two questions may have moved some behind the last one, so the end is a page without any.
