@@ -60,7 +60,7 @@ function bySource(this: unknown, _name: string, value: unknown, { source = '' } 
   return typeof value === 'number' ? exactNumber(source, value) : value
 }
 
-test('is what the parser makes with the source of each number, which it is not asked for', (t) => {
+test('is what the parser makes with the source of each number, without it', (t) => {
   const { parse } = JSON
   const scalar = fc.oneof(
     fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String),
