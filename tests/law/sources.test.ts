@@ -204,7 +204,6 @@ const catchers: Readonly<Record<string, string>> = {
     'the world fails; background work tries again',
   'src/providers/resource-health/domain/background.ts':
     'the world fails: that is what a probe tells',
-  'src/providers/data-share/resources/shares/resource.ts': 'a hint that is lost costs delay only',
   'src/providers/data-share/domain/runs/runner.ts': 'copies fail in the world: a record says so',
   'src/providers/db-for-postgresql/domain/engine-failure.ts':
     'failures of the engine become values',
