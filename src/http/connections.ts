@@ -248,6 +248,8 @@ function newestHalf(
  */
 export function endInOrder(socket: Duplex, milliseconds: number): void {
   socket.end()
+  // The runtime's own listener throws where it has paused the socket itself, for answers that wait.
+  socket.removeAllListeners('data')
   socket.resume()
   const cut = setTimeout(() => socket.destroy(), milliseconds)
   socket.once('close', () => clearTimeout(cut))

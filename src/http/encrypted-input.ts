@@ -124,14 +124,18 @@ function measured(step: () => void): void {
 function nextTurn(): void {
   isScheduled = false
   spent = 0
-  for (const [address, steps] of waiting) {
-    if (spent >= turnMilliseconds) break
-    const step = steps.shift()
-    waiting.delete(address)
-    if (steps.length > 0) waiting.set(address, steps)
-    if (step !== undefined) measured(step)
+  try {
+    for (const [address, steps] of waiting) {
+      if (spent >= turnMilliseconds) break
+      const step = steps.shift()
+      waiting.delete(address)
+      if (steps.length > 0) waiting.set(address, steps)
+      if (step !== undefined) measured(step)
+    }
+  } finally {
+    if (waiting.size > 0 && !isScheduled) {
+      isScheduled = true
+      setImmediate(nextTurn)
+    }
   }
-  if (waiting.size === 0 || isScheduled) return
-  isScheduled = true
-  setImmediate(nextTurn)
 }

@@ -156,7 +156,9 @@ export function fail(exchange: Exchange, edge: Edge, thrown: unknown): void {
     ]
     headers['WWW-Authenticate'] = parts.join(', ')
   }
-  if (failure.status >= 500 && failure.status !== notImplemented) {
+  // While the memory is nearly full, a line for each refusal would be many.
+  const isTold = failure.status < 500 || edge.heap?.isFull() === true
+  if (!isTold && failure.status !== notImplemented) {
     report(exchange, edge, error, failure)
   }
   noteRefused(exchange, edge, error, failure.status)

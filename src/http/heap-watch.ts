@@ -10,20 +10,21 @@ import type { HeapWatch } from '#kernel/ports.ts'
 /** What a collection leaves, of the heap that the process may have. */
 const fullShare = 0.8
 /** With garbage: the engine collects when it is half way from what the last collection left to the end. */
-const filledShare = 0.85
+const filledShare = (1 + fullShare) / 2
 /** The questions that are answered without a look at the heap, which takes microseconds. */
 const unlookedMax = 8
-/** A heap that is full counts as full for so long, unless a collection finds that it is not. */
-const staysMilliseconds = 2000
-/** What was given up is collected first. */
-const againMilliseconds = 200
+/** A heap that a collection leaves full counts as full for so long, unless the next one finds that it is not. */
+const fullMilliseconds = 2000
+/** One with garbage, until a collection tells. */
+const filledMilliseconds = 200
 
 interface Collection extends PerformanceEntry {
   readonly detail?: { readonly kind?: number }
 }
 
-/** The least part of the heap that the runtime leaves to what lives long. */
-const oldShare = 8 / 9
+/** What the runtime leaves to what lives long: all but this part, and this much at the most. */
+const youngShare = 1 / 9
+const youngBytesMax = 192 * 2 ** 20
 
 function heapBytes(): number {
   return getHeapSpaceStatistics().reduce(
@@ -32,30 +33,28 @@ function heapBytes(): number {
   )
 }
 
-/** `bytesMax`: by default what the process may have. */
+function heapBytesMax(): number {
+  const { heap_size_limit: limit } = getHeapStatistics()
+  return limit - Math.min(limit * youngShare, youngBytesMax)
+}
+
+/** `bytesMax`: by default what may live long in this process. */
 export function watchHeap(
   ticks: () => number,
-  bytesMax: number = getHeapStatistics().heap_size_limit * oldShare,
+  bytesMax: number = heapBytesMax(),
 ): HeapWatch & Disposable {
   let until = 0
-  let againAt = 0
   let unlooked = 0
   const listeners: (() => void)[] = []
-  const look = (share: number): boolean => {
-    if (heapBytes() < bytesMax * share) return false
-    const now = ticks()
-    until = now + staysMilliseconds
-    if (now < againAt) return true
-    againAt = now + againMilliseconds
-    for (const free of listeners) free()
-    return true
-  }
   const observer = new PerformanceObserver((entries) => {
     const collections: readonly Collection[] = entries.getEntries()
     const isWhole = collections.some(
       ({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR,
     )
-    if (isWhole && !look(fullShare)) until = 0
+    if (!isWhole) return
+    const isFull = heapBytes() >= bytesMax * fullShare
+    until = isFull ? ticks() + fullMilliseconds : 0
+    if (isFull) for (const free of listeners) free()
   })
   observer.observe({ entryTypes: ['gc'] })
   return {
@@ -64,7 +63,9 @@ export function watchHeap(
       if (++unlooked < unlookedMax) return false
       unlooked = 0
       // Many connections are read in one turn of the loop, in which no collection is reported.
-      return look(filledShare)
+      const isFilled = heapBytes() >= bytesMax * filledShare
+      if (isFilled) until = ticks() + filledMilliseconds
+      return isFilled
     },
     onFull: (free) => {
       listeners.push(free)

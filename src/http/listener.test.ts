@@ -14,6 +14,7 @@ import { createAuthority } from '../tls/certificate.ts'
 import { EncryptedInput } from './encrypted-input.ts'
 import { createListener, createSecureListener, listen } from './listener.ts'
 import { sliceInput } from './sliced-input.ts'
+import { startEdge } from './testing/start.ts'
 
 test('a handshake that does not end is cut, and so is one that is none', async () => {
   const pair = createAuthority('test', { names: ['localhost'], now: Date.now(), days: 1 })
@@ -201,4 +202,41 @@ test('a port in use is not shared with another server', async () => {
   const second = await listen(createServer(), { host, port: first.port })
   assert.equal(second.port, first.port)
   await second.close()
+})
+
+test('bytes that are no HTTP, behind answers that wait, end the connection and not the process', async () => {
+  const end = Promise.withResolvers<void>()
+  let waits = 0
+  const route = (path: string, run: () => Promise<object>) =>
+    ({ method: 'GET', path, action: 'x', status: 200, run }) as const
+  await using edge = await startEdge({
+    directoryRoutes: [
+      route('/directory/slow', async () => {
+        waits++
+        await end.promise
+        return {}
+      }),
+      route('/directory/large', async () => ({ text: 'x'.repeat(200_000) })),
+    ],
+  })
+  const client = connect(edge.port, '127.0.0.1')
+  client.on('error', () => {})
+  client.resume()
+  const head = (path: string): string =>
+    `GET ${path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\n\r\n`
+  client.write(head('/directory/slow') + head('/directory/large') + head('/directory/large'))
+  await until(async () => {
+    const metrics = await (await edge.fetch('/metrics')).text()
+    // The slow one, and the question itself: the answers of the others are made.
+    return waits === 1 && metrics.includes('requests_running 2\n')
+  })
+  // More than one slice, so that the next one comes right after the error.
+  client.write(`${head('/healthz')}no HTTP\r\n\r\n${'x'.repeat(20_000)}`)
+  for (let at = 0; at < 20; at++) {
+    client.write('and more')
+    await nextTurn()
+    assert.equal((await edge.fetch('/healthz')).status, 200)
+  }
+  end.resolve()
+  client.destroy()
 })

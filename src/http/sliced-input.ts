@@ -16,19 +16,25 @@ export function sliceInput(socket: Socket): Socket {
   const push = socket.push.bind(socket)
   const read = socket._read.bind(socket)
   let left: Buffer | undefined
+  /** False where some of it has yet to be taken, or the socket wants no more. */
   function take(chunk: Buffer): boolean {
-    if (socket.destroyed) return false
-    left = chunk.length > sliceBytes ? chunk.subarray(sliceBytes) : undefined
-    const takesMore = push(chunk.subarray(0, sliceBytes))
-    const next = left
-    if (next === undefined) return takesMore
-    inTurn(address, () => take(next))
-    return false
+    let takesMore = false
+    left = chunk
+    inTurn(address, () => {
+      if (socket.destroyed) return
+      const rest = chunk.subarray(sliceBytes)
+      left = rest.length > 0 ? rest : undefined
+      takesMore = push(chunk.subarray(0, sliceBytes))
+      if (rest.length > 0) takesMore = take(rest)
+    })
+    return takesMore
   }
-  socket.push = (chunk: Buffer | null) =>
-    chunk === null || chunk.length <= sliceBytes ? push(chunk) : take(chunk)
+  socket.push = (chunk: Buffer | null) => (chunk === null ? push(chunk) : take(chunk))
   socket._read = (size) => {
-    if (left === undefined) read(size)
+    if (left !== undefined) return
+    // The socket would take 64 KB more than the request that nobody reads yet.
+    if (socket.isPaused()) socket.once('resume', () => read(size))
+    else read(size)
   }
   // The server reads below a socket that nobody listens to.
   return socket.on('data', () => {})

@@ -51,6 +51,6 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
 /** Whether the heap of this process is nearly full. */
 export interface HeapWatch {
   isFull(): boolean
-  /** Called whenever it is found nearly full. */
+  /** Called after each collection that leaves it nearly full. */
   onFull(free: () => void): void
 }

@@ -16,6 +16,7 @@ import {
   announcesBody,
   authorizeAgain,
   connectionEnded,
+  deadlineOf,
   type Edge,
   type Exchange,
   enterBodyRoom,
@@ -144,7 +145,7 @@ export async function bytesOf(
       limit: large?.limit ?? usual,
       usual,
       into: bufferWanted?.(),
-      deadline: exchange.deadline?.signal,
+      deadline: deadlineOf(exchange),
       async fileFor(body) {
         // There is no larger limit.
         if (large === undefined) throw refuse.RequestEntityTooLarge({ limit: usual })
