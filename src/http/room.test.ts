@@ -1,7 +1,7 @@
 /** Large bodies have limited room, per principal and in total. The others wait for their turn and are answered. */
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -34,6 +34,17 @@ test('a principal has room for so many bytes, and all together for so many', asy
   assert.deepEqual(entered.slice(3), ['b', 'a'])
   await enter('a', large * 100)
   assert.equal(room.state().taken, large * 2)
+})
+
+test('whoever waits no longer leaves the queue and its signal', async () => {
+  const room = createRoom({ perOwnerMax: 1, sumMax: 1 })
+  await room.enter('a', 1)
+  const client = new AbortController()
+  const waiting = room.enter('a', 1, () => client.signal)
+  client.abort(new Error('gone'))
+  await assert.rejects(async () => await waiting, /gone/)
+  assert.deepEqual(room.state(), { waiting: 0, taken: 1 })
+  assert.deepEqual(getEventListeners(client.signal, 'abort'), [])
 })
 
 test('work of several owners waits for room of each, and some is left to whoever has none', async () => {

@@ -207,6 +207,7 @@ function enter(places: readonly Place[], awaited?: Awaited): Leave | Promise<Lea
     const signal = awaited?.()
     signal?.throwIfAborted()
     const giveUp = (): void => {
+      signal?.removeEventListener('abort', giveUp)
       for (const { room } of places) room.remove(one)
       reject(signal?.reason)
     }
