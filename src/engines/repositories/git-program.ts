@@ -216,8 +216,13 @@ export async function checkSize(folder: string, bounds: FolderBounds): Promise<v
 }
 
 export async function removeFolder(folder: string): Promise<void> {
-  for await (const path of filesBelow(folder)) await rm(path, { force: true })
+  // Whatever fails here, the last one tries again.
+  await removeFiles(folder).catch(() => {})
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+}
+
+async function removeFiles(folder: string): Promise<void> {
+  for await (const path of filesBelow(folder)) await rm(path, { force: true })
 }
 
 /**

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -214,6 +215,44 @@ describe('a repository', () => {
     assert.deepEqual(readdirSync(copies), [])
     await using copy = await fetch({})
     for await (const _ of copy.archive()) break
+  })
+
+  /** A git that does more at the end of its work, in the folder of the repository. */
+  function gitThen(name: string, words: string): string {
+    const program = join(folder, name)
+    writeFileSync(program, `#!/bin/sh\ngit "$@" || exit\ncase "$*" in *archive*) ${words};; esac\n`)
+    chmodSync(program, 0o755)
+    return program
+  }
+  const wish = { owner: 'g', repository, directory: 'repo', revision: undefined }
+
+  test('what somebody else removed meanwhile is removed', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    const program = gitThen('removing', 'rm -r "$2"')
+    assert.equal((await filesOf({}, { ...options, program })).text, 'two')
+    assert.deepEqual(readdirSync(copies), [])
+  })
+
+  test('of a folder that cannot be removed no files are kept, and its path is not said', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    const half = (letter: string) => Array.from({ length: 12 }, () => letter.repeat(200)).join('/')
+    // In two halves: no path may be as long as the whole.
+    const words = `cd "$2" && mkdir -p ${half('a')} ${half('b')} && mv ${'b'.repeat(200)} ${half('a')}`
+    const program = gitThen('deep', words)
+    const said = /^the repository cannot be kept here now \(ENAMETOOLONG\)$/
+    await refused(gitRepositories({ ...options, program }).fetch(wish), 'later', said)
+    const left = readdirSync(copies)
+    execFileSync('rm', ['-r', ...left.map((one) => join(copies, one))])
+    assert.deepEqual(
+      left.filter((one) => one.endsWith('.tar')),
+      [],
+    )
+    const absent = gitRepositories({ ...options, folder: join(folder, 'absent') })
+    await refused(
+      absent.fetch(wish),
+      'later',
+      /^the repository cannot be kept here now \(ENOENT\)$/,
+    )
   })
 })
 

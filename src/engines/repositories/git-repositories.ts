@@ -99,51 +99,67 @@ export function gitRepositories(options: GitOptions): GitRepositories {
   const parent = options.folder ?? tmpdir()
   const room = createRoom({ sumMax: concurrentMax, perOwnerMax: concurrentPerOwnerMax })
 
-  return {
-    async fetch({ owner, repository, directory, revision }) {
-      const { url, authorization } = readAddress(repository, git.schemes)
-      const wanted = revision === undefined ? 'HEAD' : checkRevision(revision)
-      const prefix = prefixOf(directory)
-      const leave = await room.enter(owner, 1)
-      using _place = { [Symbol.dispose]: leave }
-      const folder = await mkdtemp(join(parent, 'armature-repository-'))
-      const files = `${folder}.tar`
-      await using undo = new AsyncDisposableStack()
-      undo.defer(() => rm(files, { force: true }))
-      await using _folder = { [Symbol.asyncDispose]: () => removeFolder(folder) }
-      const out = authorization === undefined ? outbound : onlyTo(outbound, url)
-      await using way = await connectionTo(out, url, bytesMax)
-      const late = AbortSignal.timeout(secondsMax * 1000)
-      const run: Run = {
-        folder,
-        arguments: [],
-        signal: signal === undefined ? late : AbortSignal.any([late, signal]),
-        settings: {
-          ...way.settings,
-          ...(authorization === undefined
-            ? {}
-            : { [`http.${url}.extraHeader`]: `Authorization: ${authorization}` }),
-        },
-      }
-      const bounds = { bytesMax, filesMax }
-      const found = await fetchCommit(git, run, { url, wanted, bounds }).catch((error: unknown) => {
-        throw way.outgrown() ?? notFetched(outbound, url, error)
-      })
-      await checkSize(folder, bounds)
-      const named = prefix === '' ? [] : [`--prefix=${prefix}`]
-      const archive = ['archive', '--format=tar', ...named, found.commit]
-      // Here and not for each reader: git may take all of its time and memory over it, and places are for that.
-      const stream = filesOf(git, { ...run, folder: found.folder, arguments: archive }, bytesMax)
-      await pipeline(stream, createWriteStream(files, { flags: 'wx', mode: 0o600 }))
-      const kept = undo.move()
-      return {
-        async *archive() {
-          yield* createReadStream(files) as AsyncIterable<Uint8Array>
-        },
-        [Symbol.asyncDispose]: () => kept.disposeAsync(),
-      }
-    },
+  async function copyOf({
+    owner,
+    repository,
+    directory,
+    revision,
+  }: RepositoryWish): Promise<RepositoryCopy> {
+    const { url, authorization } = readAddress(repository, git.schemes)
+    const wanted = revision === undefined ? 'HEAD' : checkRevision(revision)
+    const prefix = prefixOf(directory)
+    const leave = await room.enter(owner, 1)
+    using _place = { [Symbol.dispose]: leave }
+    const folder = await mkdtemp(join(parent, 'armature-repository-'))
+    const files = `${folder}.tar`
+    await using undo = new AsyncDisposableStack()
+    undo.defer(() => rm(files, { force: true }))
+    await using work = new AsyncDisposableStack()
+    work.defer(() => removeFolder(folder))
+    const out = authorization === undefined ? outbound : onlyTo(outbound, url)
+    const way = work.use(await connectionTo(out, url, bytesMax))
+    const late = AbortSignal.timeout(secondsMax * 1000)
+    const run: Run = {
+      folder,
+      arguments: [],
+      signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+      settings: {
+        ...way.settings,
+        ...(authorization === undefined
+          ? {}
+          : { [`http.${url}.extraHeader`]: `Authorization: ${authorization}` }),
+      },
+    }
+    const bounds = { bytesMax, filesMax }
+    const found = await fetchCommit(git, run, { url, wanted, bounds }).catch((error: unknown) => {
+      throw way.outgrown() ?? notFetched(outbound, url, error)
+    })
+    await checkSize(folder, bounds)
+    const named = prefix === '' ? [] : [`--prefix=${prefix}`]
+    const archive = ['archive', '--format=tar', ...named, found.commit]
+    // Here and not for each reader: git may take all of its time and memory over it, and places are for that.
+    const stream = filesOf(git, { ...run, folder: found.folder, arguments: archive }, bytesMax)
+    await pipeline(stream, createWriteStream(files, { flags: 'wx', mode: 0o600 }))
+    // Before anything is kept: where this fails, nobody would remove it.
+    await work.disposeAsync()
+    const kept = undo.move()
+    return {
+      async *archive() {
+        yield* createReadStream(files) as AsyncIterable<Uint8Array>
+      },
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    }
   }
+
+  return { fetch: (wish) => copyOf(wish).catch(notKept) }
+}
+
+/** The disk is full, or the like. What this machine says of it has its paths: they are for no caller. */
+function notKept(error: unknown): never {
+  if (error instanceof RepositoryError) throw error
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+  const reason = `the repository cannot be kept here now${code}`
+  throw new RepositoryError('later', reason, { cause: error })
 }
 
 async function* filesOf(git: GitProgram, run: Run, bytesMax: number): AsyncIterable<Uint8Array> {
