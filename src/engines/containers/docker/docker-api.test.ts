@@ -57,6 +57,16 @@ test('an engine is described once, until it answers as another version', async (
   })
 })
 
+test('a Podman without its header is known by what its version says', async () => {
+  const components = [{ Name: 'Podman Engine', Version: '4.3.1' }]
+  const version = { Version: '4.3.1', MinAPIVersion: '1.24', Components: components }
+  const answer = (_method: string, path: string): Answer | undefined =>
+    path === '/version' ? [200, JSON.stringify(version)] : undefined
+  await withServer(answer, async (engine) => {
+    assert.match((await engine.describe()).title, /^Podman 4\.3\.1 at /)
+  })
+})
+
 const pulls: readonly [string, string][] = [
   ['manifest unknown: manifest unknown', 'absent'],
   ['pull access denied for x, repository does not exist', 'refused'],

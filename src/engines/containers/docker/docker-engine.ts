@@ -103,15 +103,18 @@ export class DockerEngine implements ContainerEngine {
     const doing = 'ask for the version'
     const { engine, podman } = await this.#client.ping(doing)
     if (this.#described?.engine !== engine) {
-      const number = podman ?? (await this.#dockerVersion(doing))
-      const product = podman === undefined ? 'Docker' : 'Podman'
+      const version =
+        podman === undefined
+          ? await this.#client.json({ method: 'GET', path: '/version', doing })
+          : undefined
+      const number = podman ?? textAt(version, 'Version')
+      // What stands between may leave the header of a Podman out.
+      const components = listAt(version, 'Components').map((one) => textAt(one, 'Name'))
+      const isPodman = podman !== undefined || components.includes('Podman Engine')
+      const product = isPodman ? 'Podman' : 'Docker'
       this.#described = { engine, description: this.#describe(product, number) }
     }
     return this.#described.description
-  }
-
-  async #dockerVersion(doing: string): Promise<string> {
-    return textAt(await this.#client.json({ method: 'GET', path: '/version', doing }), 'Version')
   }
 
   #describe(product: 'Docker' | 'Podman', number: string): EngineDescription {
