@@ -256,3 +256,56 @@ test('a group that holds the engine takes no time of the others', async () => {
   const made = await started.plane.reader.get(path)
   assert.ok(made !== undefined && metrics.read(made).length > 0)
 })
+
+test('an engine that is silent for a minute leaves no group without metrics for longer', async () => {
+  const { started, clock, engine } = await counted()
+  await using _started = started
+  const [held] = await engine.list()
+  assert.ok(held !== undefined)
+  const groups = ['one', 'two', 'three']
+  engine.list = async () => groups.map((group) => ({ ...held, group }))
+  const { stats } = engine
+  const describe = engine.describe.bind(engine)
+  const silent = (seconds: number) => {
+    clock.advance(seconds)
+    throw new EngineError('unavailable', 'the engine does not answer in time')
+  }
+  let rounds = 0
+  /** Silent before a round, within one until its question has ended, and within one until it is back. */
+  let silence: 'all' | 'short' | undefined
+  let measured: string[] = []
+  engine.describe = async () => {
+    if (rounds === 0 || silence === 'all') silent(60)
+    if (silence === 'short') clock.advance(50)
+    silence = undefined
+    return await describe()
+  }
+  engine.stats = async (group) => {
+    if (rounds === 1) silence = 'all'
+    if (rounds === 3) silence = group === 'two' ? 'short' : undefined
+    if (silence !== undefined) silent(10)
+    measured.push(group)
+    return await stats(group)
+  }
+  const pauses: number[] = []
+  const each: string[][] = []
+  const metrics = new GroupMetrics({
+    engine,
+    clock,
+    timers: {
+      after(milliseconds, work) {
+        pauses.push(milliseconds)
+        each.push(measured)
+        measured = []
+        silence = undefined
+        rounds += 1
+        if (rounds < 5) void work()
+        return { cancel() {} }
+      },
+    },
+  })
+  await using _rounds = metrics.start()
+  await until(() => pauses.length === 5)
+  assert.deepEqual(each, [[], [], groups, ['one', 'three'], groups])
+  assert.deepEqual(new Set(pauses), new Set([15_000]))
+})

@@ -94,7 +94,7 @@ export class GroupMetrics implements MetricSource {
   #ended: EndedSeries[] | undefined
   /** Until when groups are left out. */
   readonly #leftOut = new Map<string, number>()
-  /** The time of this round that such groups took. */
+  /** The time of this round that gave no measurement: of such groups, and of an engine that is silent. */
   #inVain = 0
 
   constructor(deps: Dependencies, limits: { readonly seriesMax: number } = { seriesMax }) {
@@ -131,9 +131,9 @@ export class GroupMetrics implements MetricSource {
     this.#ended = undefined
     this.#inVain = 0
     for (const [group, until] of this.#leftOut) if (until <= began) this.#leftOut.delete(group)
-    const held = await attempt(async () =>
-      (await engine.describe()).measures ? await engine.list() : [],
-    )
+    const described = await this.#ping()
+    if (!described.ok || !described.value.measures) return
+    const held = await attempt(() => engine.list())
     if (!held.ok) return
     for (const group of new Set(held.value.map((one) => one.group))) {
       if (isStopped()) return
@@ -143,10 +143,23 @@ export class GroupMetrics implements MetricSource {
       const now = clock.now()
       if (stats.ok) this.#note(group, stats.value, now)
       else if (now - from >= silentMilliseconds) {
-        this.#leftOut.set(group, now + leftOutMilliseconds)
         this.#inVain += now - from
+        // An engine that gives nobody an answer is held by no group.
+        if (!(await this.#ping()).ok) return
+        const answered = clock.now()
+        if (answered - now < silentMilliseconds) {
+          this.#leftOut.set(group, answered + leftOutMilliseconds)
+        }
       }
     }
+  }
+
+  /** Measures nothing, however long the engine takes. */
+  async #ping() {
+    const from = this.#deps.clock.now()
+    const described = await attempt(() => this.#deps.engine.describe())
+    this.#inVain += this.#deps.clock.now() - from
+    return described
   }
 
   #note(group: string, stats: GroupStats, now: number): void {
