@@ -241,7 +241,9 @@ export class GroupCreator {
         throw error
       }
       // An interrupted attempt made it, for which the engine chose a host port, as an example.
-      throw new EngineError('busy', 'the group was begun otherwise, and is made anew')
+      throw new EngineError('busy', 'the group was begun otherwise, and is made anew', {
+        cause: error,
+      })
     }
     const path = `/containers/${sandboxName(names)}/start`
     await this.#client.json({ method: 'POST', kind: 'change', path, doing: 'start the sandbox' })

@@ -12,7 +12,7 @@ import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
-import type { GroupSpec } from '../engine.ts'
+import { EngineError, type GroupSpec } from '../engine.ts'
 import { listAt, parseJson } from '../json.ts'
 import { archived, built, engineOfTests, hostileImage } from '../testing/engine-of-tests.ts'
 import { startPodman, type ThrowawayPodman, testImage, webGroup } from '../testing/podman.ts'
@@ -445,7 +445,12 @@ describe('hostile images on Podman', () => {
     const lost = { ...at({}), parts: [{ ...web, image: 'localhost/none:1' }] }
     await assert.rejects(engine.create('port', lost))
     const wanted = at({ port: 28_080 })
-    await assert.rejects(engine.create('port', wanted), { kind: 'busy', message: /made anew/ })
+    await assert.rejects(engine.create('port', wanted), (error: unknown) => {
+      assert.ok(error instanceof EngineError)
+      assert.deepEqual([error.kind, /made anew/.test(error.message)], ['busy', true])
+      assert.match(String(error.cause), /port 8080\/tcp is published otherwise/)
+      return true
+    })
     await engine.create('port', wanted)
     await engine.remove('port')
     assert.deepEqual(await started.contents(), [])
