@@ -277,12 +277,12 @@ test('who must be ready is ready anew where others moved a feed on before its tu
     seen.push((await store.get('/right')) !== undefined)
   }
   // Whoever writes for long comes after others, in a batch of their own.
-  await a.run(() =>
-    store.transact(async () => {
-      const began = performance.now()
-      while (performance.now() - began < 60);
-    }),
-  )
+  const long = async (): Promise<void> => {
+    const began = performance.now()
+    while (performance.now() - began < 60);
+  }
+  await a.run(() => store.transact(long))
+  await store.transact(long, { name: 'rights', ready })
   await ready()
   const written = a.run(() => [
     store.transact(async () => seen.at(-1), { name: 'rights', ready }),

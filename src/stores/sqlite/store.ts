@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { createRoom, inRoom, type Room } from '#kernel/room.ts'
 
-import { callOwner } from '../awaited.ts'
+import { callOwner, forEverybody } from '../awaited.ts'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { freeTurn } from '../next-turn.ts'
 import { findMove, transactOptimistically } from '../optimistic.ts'
@@ -210,32 +210,37 @@ export class SqliteStore implements Store {
   #enlistInMode<T>(
     work: (tx: SqliteTransaction) => Promise<T>,
     mode: TransactionMode | undefined,
+    given = callOwner(),
   ): Promise<T> {
     // One transaction runs after the other, so none waits for rows.
-    if (typeof mode !== 'object') return this.#enlist(work)
+    if (typeof mode !== 'object') return this.#enlist(work, given)
     if ('expected' in mode) {
       return this.#enlist((tx) => {
         // What another transaction of the batch moves is committed with this one, so it is no earlier.
         const moved = findMove(mode.expected, (name) => this.#positions.get(name) ?? 0)
         if (moved !== undefined) throw moved
         return work(tx)
-      })
+      }, given)
     }
     const { ready } = mode
-    if (ready === undefined) return this.#enlist(work)
+    if (ready === undefined) return this.#enlist(work, given)
+    const isAlone = 'name' in mode
+    // Whoever holds a name waits behind nothing of their own, since others wait for the name: it is in nobody's.
+    const owner = isAlone ? `alone ${mode.name}` : given
+    const readyAgain = isAlone ? () => forEverybody(ready) : ready
     // Others that are handed in later may be committed before it: it is ready as long as no feed has moved on.
-    const whileReady = async (begun?: () => Promise<unknown>): Promise<T> => {
+    const whileReady = async (): Promise<T> => {
       this.#expected ??= Object.fromEntries(this.#positions)
       const first = { positions: this.#expected, decision: undefined }
-      if (begun !== undefined) await begun()
-      return transactOptimistically(first, ready, (_, optimistic) =>
-        this.#enlistInMode(work, optimistic),
+      // What has owners was decided before it is handed in.
+      if (isAlone) await readyAgain()
+      return transactOptimistically(first, readyAgain, (_, optimistic) =>
+        this.#enlistInMode(work, optimistic, owner),
       )
     }
-    // What has owners was decided before it is handed in.
-    if ('owner' in mode) return whileReady()
+    if (!isAlone) return whileReady()
     // Those of one name move its feed themselves: side by side each would be decided anew until it is not compared.
-    return inRoom(this.#roomOf(mode.name), callOwner() ?? '', () => whileReady(ready))
+    return inRoom(this.#roomOf(mode.name), callOwner() ?? '', whileReady)
   }
 
   #roomOf(name: string): Room {
@@ -348,14 +353,14 @@ export class SqliteStore implements Store {
     lock?.close()
   }
 
-  #enlist<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
+  #enlist<T>(work: (tx: SqliteTransaction) => Promise<T>, owner = callOwner()): Promise<T> {
     assertOutsideWork(this)
     return new Promise<T>((resolve, reject) => {
       let tx: SqliteTransaction | undefined
       let positions: ReadonlyMap<string, number>
       let value: T
       this.#group.add({
-        owner: callOwner(),
+        owner,
         attempt: async () => {
           const current = new SqliteTransaction(this.#writer)
           tx = current
