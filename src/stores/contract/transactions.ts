@@ -79,6 +79,9 @@ export function transactionContract(name: string, given: Given): void {
         )
         await ask('/a')
       }
+      const named = { name: 'one', ready: async () => undefined }
+      const nested = () => store.transact(async () => 1, named)
+      await assert.rejects(store.transact(nested, named), /beside its transaction/)
       // What a work leaves behind is outside once it has ended.
       const left = Promise.withResolvers<void>()
       const later = await store.transact(async () => [left.promise.then(() => store.get('/a'))])

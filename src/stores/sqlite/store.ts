@@ -239,6 +239,8 @@ export class SqliteStore implements Store {
       )
     }
     if (!isAlone) return whileReady()
+    // A nested one would wait for the name that its own transaction holds.
+    assertOutsideWork(this)
     // Those of one name move its feed themselves: side by side each would be decided anew until it is not compared.
     return inRoom(this.#roomOf(mode.name), callOwner() ?? '', whileReady)
   }
