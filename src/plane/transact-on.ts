@@ -50,6 +50,7 @@ export async function transactFor<R, T>(
   if (name !== undefined && authorizeAgain !== undefined) {
     let opened: R
     const ready = async (): Promise<void> => {
+      signal?.throwIfAborted()
       opened = await openAgain()
     }
     return store.transact((tx) => work(opened, tx), { name, ready })
