@@ -54,11 +54,8 @@ test('a mapping that waits while its subscription takes another share copies not
   assert.equal(existsSync(join(started.root, 'taker', 'got', 'a.txt')), false)
 })
 
-for (const [what, isLeft] of [
-  ['deleted', false],
-  ['deleted before grants ended with it', true],
-] as const) {
-  test(`whoever took a share that was ${what} has nothing of one that is made anew under its name`, async () => {
+for (const left of ['', ' before grants ended with it', ' and made anew before that']) {
+  test(`whoever took a share that was deleted${left} has nothing of one that is made anew under its name`, async () => {
     await using started = await startSharing()
     await started.prepare()
     const grants = await started.store.sql.all(
@@ -71,13 +68,17 @@ for (const [what, isLeft] of [
       (await started.call('GET', taken, undefined, consumer)).body.properties
         .shareSubscriptionStatus
     await until(async () => (await status()) === 'SourceDeleted')
-    if (isLeft) {
+    // As earlier versions left it.
+    const bringBack = async (when: string): Promise<void> => {
+      if (when !== left) return
       await started.store.sql.transact((tx) =>
         tx.run('update share_grants set share_key = ?', String(grants[0]?.['share_key'])),
       )
     }
+    await bringBack(' before grants ended with it')
     await started.call('PUT', share, { properties: { description: 'anew', terms: 'none' } })
     await started.settle()
+    await bringBack(' and made anew before that')
     started.write('giver', 'data/a.txt', 'of the share made anew')
     const dataSetId = await started.share('fresh', 'Container', { containerName: 'data' })
     const sources = await started.call(

@@ -9,6 +9,7 @@ import type { DataSetMapping } from '../../resources/data-set-mappings/resource.
 import type { DataSet } from '../../resources/data-sets/resource.ts'
 import { resolveKind } from '../kinds.ts'
 import { usedBy } from '../linked-authorization.ts'
+import { shareOf } from '../share-of.ts'
 import { type Known, readManifest } from '../store/manifest.ts'
 import type { Detail, Run } from '../store/tables.ts'
 
@@ -32,7 +33,8 @@ export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail):
   if (mapping === undefined) throw new NotCopied('The mapping was deleted.')
   const { dataSetKey, dataSetId } = mapping.model
   // A mapping may have waited while the subscription was made anew, of another share.
-  const isOfShare = isWithin(dataSetKey, grant.shareKey)
+  const share = await shareOf(reader, grant)
+  const isOfShare = share !== undefined && isWithin(dataSetKey, share.id.key)
   const dataSet = (await reader.get(dataSetKey)) as Resource<DataSet> | undefined
   if (!isOfShare || dataSet === undefined || dataSet.model.dataSetId !== dataSetId) {
     throw new NotCopied('The data set was deleted by its provider.')

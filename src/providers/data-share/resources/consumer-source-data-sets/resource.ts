@@ -9,6 +9,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { type ShareDependencies, types, version } from '../../dependencies.ts'
 import { resolveKind, shownPath } from '../../domain/kinds.ts'
+import { shareOf } from '../../domain/share-of.ts'
 import type { DataSet } from '../data-sets/resource.ts'
 
 const text = Type.String()
@@ -49,10 +50,11 @@ export function consumerSourceDataSets(
     source: {
       async list({ parent, cursor, limit }) {
         const grant = await deps.grants.grantAt(parent.key)
-        if (grant === undefined) return { items: [] }
+        const share = await shareOf(deps.reader, grant)
+        if (grant === undefined || share === undefined) return { items: [] }
         const { items: rows, next } = await deps.reader.page({
           type: types.dataSets,
-          under: grant.shareKey,
+          under: share.id,
           after: cursor,
           limit: limit + 1,
         })

@@ -17,6 +17,7 @@ import {
   type Resolved,
 } from '../../domain/kinds.ts'
 import { requireLinkedAuthorization } from '../../domain/linked-authorization.ts'
+import { shareOf } from '../../domain/share-of.ts'
 import { refuseShare } from '../../errors.ts'
 import { findDataSet } from '../consumer-source-data-sets/resource.ts'
 import { type DataSet, kindSchema, pick } from '../data-sets/resource.ts'
@@ -109,9 +110,9 @@ export function dataSetMappings(deps: ShareDependencies): ResourceType {
     ],
     async prepare(context, body: Body) {
       const { dataSetId, outputType } = body.properties
-      const grant = await grants.grantAt(parentOf(context.id).key)
+      const share = await shareOf(reader, await grants.grantAt(parentOf(context.id).key))
       const source =
-        grant === undefined ? undefined : await findDataSet(reader, grant.shareKey, dataSetId)
+        share === undefined ? undefined : await findDataSet(reader, share.id.key, dataSetId)
       if (source === undefined) throw refuseShare.DataSetNotFound({ id: dataSetId })
       const refusal = pairRefusal(source.model.kind, body.kind, outputType)
       if (refusal !== undefined) throw refuseShare.DataSetKindNotSupported({ reason: refusal })

@@ -11,6 +11,7 @@ import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { isoTime, type ShareDependencies, types, version } from '../../dependencies.ts'
 import { moment } from '../../domain/schedules.ts'
+import { shareOf } from '../../domain/share-of.ts'
 import type { GrantRow, GrantStatus } from '../../domain/store/tables.ts'
 
 const text = Type.String()
@@ -104,7 +105,7 @@ export async function shownStatus(
   { runs, reader, clock }: Pick<ShareDependencies, 'runs' | 'reader' | 'clock'>,
   row: GrantRow,
 ): Promise<string> {
-  const share = await reader.get(row.shareKey)
+  const share = await shareOf(reader, row)
   if (share === undefined || share.state === 'Deleting') return 'SourceDeleted'
   if (row.expiresAt !== null && row.expiresAt <= clock.now()) return 'Revoked'
   if (row.status === 'Active') return 'Active'
