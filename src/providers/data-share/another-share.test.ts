@@ -94,3 +94,25 @@ for (const left of ['', ' before grants ended with it', ' and made anew before t
     assert.equal(await status(), 'SourceDeleted')
   })
 }
+
+test('a share that is made anew shows no synchronizations of the one before', async () => {
+  await using started = await startSharing()
+  await started.prepare()
+  started.write('giver', 'data/a.txt', 'of the first share')
+  const dataSetId = await started.share('folder', 'Container', { containerName: 'data' })
+  await started.map('m', 'Container', { dataSetId, containerName: 'got' })
+  const synchronizationId = await started.synchronize()
+  await started.ended(synchronizationId)
+  const listed = async (): Promise<number> =>
+    (await started.call('POST', `${share}/listSynchronizations`)).body.value.length
+  assert.equal(await listed(), 1)
+  await started.call('DELETE', share)
+  await until(async () => (await started.plane.reader.get(share)) === undefined)
+  await started.call('PUT', share, { properties: { description: 'anew', terms: 'none' } })
+  await started.settle()
+  assert.equal(await listed(), 0)
+  await assert.rejects(
+    started.call('POST', `${share}/listSynchronizationDetails`, { synchronizationId }),
+    { code: 'SynchronizationNotFound' },
+  )
+})

@@ -121,14 +121,18 @@ export function openGrants(sql: Sql, clock: Clock): Grants {
       return rows.map((row) => String(row['subscription_key']))
     },
     async endTaken(shareKey, moment) {
-      await change(sql, (tx) =>
-        tx.run(
+      await sql.transact(async (tx) => {
+        const values = [`${shareKey} (deleted)`, shareKey, moment]
+        await tx.run(
           'update share_grants set share_key = ? where share_key = ? and shared_at < ?',
-          `${shareKey} (deleted)`,
-          shareKey,
-          moment,
-        ),
-      )
+          ...values,
+        )
+        // What its provider sees of them goes with them.
+        await tx.run(
+          'update share_runs set share_key = ? where share_key = ? and started_at < ?',
+          ...values,
+        )
+      })
     },
     async removeGrant(subscriptionKey) {
       await change(sql, (tx) =>
