@@ -26,6 +26,6 @@ test('an assignment that is deleted while a PUT waits does not come back with an
       },
     },
   )
-  await assert.rejects(late, { code: 'PrincipalNotFound' })
+  await assert.rejects(late, { code: 'Conflict', status: 409 })
   await assert.rejects(t.call('GET', path), { status: 404 })
 })

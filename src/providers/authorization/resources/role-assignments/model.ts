@@ -13,8 +13,11 @@ export interface RoleAssignment {
   /** What the body contains instead of the id of a role definition. Rules refuse it, so it is never stored. */
   readonly unrecognizedRole?: string
   readonly principalType: PrincipalType
-  /** The directory does not know the principal, and the body states no type. Rules refuse it, so it is never stored. */
-  readonly isUnknown?: true
+  /**
+   * The body states no type, and the directory does not know the principal, or the assignment that has it was deleted
+   * since. Rules refuse it, so it is never stored.
+   */
+  readonly missing?: 'principal' | 'assignment'
   readonly condition?: string
   readonly conditionVersion?: string
   readonly delegatedManagedIdentityResourceId?: string

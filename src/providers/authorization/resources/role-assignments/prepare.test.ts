@@ -38,7 +38,7 @@ test('the type is the one the directory knows', async () => {
 })
 
 test('an unknown principal without a type is left to the rules, and accepted with one', async () => {
-  assert.equal((await ask(unknown)).isUnknown, true)
+  assert.equal((await ask(unknown)).missing, 'principal')
   assert.equal((await ask(unknown, 'User')).properties.principalType, 'User')
 })
 

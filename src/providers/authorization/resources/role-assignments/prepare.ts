@@ -32,12 +32,12 @@ export async function askDirectory(
   const stored = (await context.reader.get(context.id))?.model as RoleAssignment | undefined
   // The type is fixed at creation, so an existing assignment outlives its principal (facts 2.5).
   if (stored?.principalId === principalId && given === undefined) {
-    return { ...body, isUnknown: true }
+    return { ...body, missing: 'assignment' }
   }
   const found = await directory.find(principalId)
   if (found === undefined) {
     const principalType = given ?? (takesUnknownPrincipals ? assumedType : undefined)
-    if (principalType === undefined) return { ...body, isUnknown: true }
+    if (principalType === undefined) return { ...body, missing: 'principal' }
     return { ...body, properties: { ...body.properties, principalType }, typeIsUnverified: true }
   }
   if (given !== undefined && given !== found.type) {

@@ -3,7 +3,7 @@
  * transaction.
  */
 
-import type { Problem } from '#kernel/error.ts'
+import { type Problem, refuse } from '#kernel/error.ts'
 import { type ResourceId, scopeOf, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
 import { isUuid } from '#kernel/uuid.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
@@ -32,6 +32,7 @@ export async function roleAssignmentRules(
 ): Promise<readonly Problem[]> {
   const { desired, previous } = context
   const { limits } = deps
+  if (desired.missing === 'assignment') throw refuse.Conflict({ id: context.id.text })
   const problems = [...formProblems(desired), ...textProblems(desired, limits)]
   // An incomplete condition is reported as such, and not parsed.
   const whole = problems.every(({ code }) => code !== 'InvalidRoleAssignmentCondition')
@@ -52,8 +53,8 @@ export async function roleAssignmentRules(
 /** Ids that are malformed. */
 function formProblems(desired: RoleAssignment): Problem[] {
   const problems: Problem[] = []
-  const { principalId, unrecognizedRole, isUnknown } = desired
-  if (isUnknown === true) {
+  const { principalId, unrecognizedRole, missing } = desired
+  if (missing === 'principal') {
     problems.push(
       authorizationProblem('PrincipalNotFound', 'properties.principalId', { principalId }),
     )

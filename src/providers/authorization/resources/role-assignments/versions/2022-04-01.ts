@@ -40,8 +40,8 @@ export type RoleAssignmentBody = Static<typeof body>
 export type PreparedBody = RoleAssignmentBody & {
   /** The directory does not know the principal; the caller stated its type. */
   readonly typeIsUnverified?: true
-  /** Nobody stated the type of the principal, and the directory does not know it, or was not asked: what is stored may say it. */
-  readonly isUnknown?: true
+  /** Nobody stated the type of the principal. What is stored may say it; without it, this is what is missing. */
+  readonly missing?: 'principal' | 'assignment'
 }
 
 const answer = Type.Object({
@@ -68,14 +68,14 @@ export const v2022_04_01: Version<RoleAssignment> = {
   unknownProperties: 'ignore',
   patch: 'none',
   toModel(
-    { properties, isUnknown }: PreparedBody,
+    { properties, missing }: PreparedBody,
     previous: RoleAssignment | undefined,
     { words }: Pick<Context, 'words'>,
   ): RoleAssignment {
     const roleId = roleIdIn(properties.roleDefinitionId, words)
     const principalId = properties.principalId.toLowerCase()
     // The type of an assignment that was deleted since the request came is nobody's any more.
-    const isAbsent = isUnknown === true && previous?.principalId !== principalId
+    const isAbsent = missing !== undefined && previous?.principalId !== principalId
     const principalType = properties.principalType ?? previous?.principalType ?? 'User'
     // Fixed at creation, so leaving it out changes nothing.
     const delegated =
@@ -84,7 +84,7 @@ export const v2022_04_01: Version<RoleAssignment> = {
       principalId,
       roleId: roleId ?? '',
       ...(roleId === undefined ? { unrecognizedRole: properties.roleDefinitionId } : {}),
-      ...(isAbsent ? { isUnknown } : {}),
+      ...(isAbsent ? { missing } : {}),
       principalType,
       ...given('condition', properties.condition),
       ...given('conditionVersion', properties.conditionVersion),
