@@ -84,7 +84,7 @@ async function withSource(
   const { sourceApiId, ...own } = given.properties
   if (typeof sourceApiId !== 'string') return given
   const at = childOf(parentOf(id), 'apis', sourceApiId.replace(/^.*\/apis\//i, ''))
-  if ((await reader.get(id)) !== undefined) return given
+  if ((await reader.get(id)) !== undefined) return { ...given, notCopied: id.text }
   for (const action of [`${type}/read`, `${type}/operations/read`]) {
     if (!(await may(action, at))) return given
   }

@@ -4,7 +4,7 @@
  */
 
 import Type, { type Static } from 'typebox'
-import type { Problem } from '#kernel/error.ts'
+import { type Problem, refuse } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
@@ -55,7 +55,10 @@ const body = Type.Object({
     ),
   }),
 })
-export type ApiBody = Static<typeof body>
+export type ApiBody = Static<typeof body> & {
+  /** Its id, where it was there when the body was prepared: what it is made of was not looked at. */
+  readonly notCopied?: string
+}
 type Body = ApiBody
 
 /** Of an export (`?export=true`), which has no other members but a copy of these for the published command line. */
@@ -88,7 +91,9 @@ export function api(date: string): Version<Api> {
     problems({ properties: given }: Body) {
       return [...otherDocuments(given), ...documentProblems(given), ...openProblems(given)]
     },
-    toModel({ properties: given }: Body): Api {
+    toModel({ properties: given, notCopied }: Body, previous: Api | undefined): Api {
+      if (notCopied !== undefined && previous === undefined)
+        throw refuse.Conflict({ id: notCopied })
       const model: Record<string, unknown> = {}
       for (const name of Object.keys(kept)) {
         const value = Reflect.get(given, name)
