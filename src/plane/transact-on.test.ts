@@ -14,7 +14,7 @@ test('what nobody waits for when its turn comes asks for no rights', async () =>
     name: 'rights',
     ready: () => held.promise,
   })
-  let asked = 0
+  let times = 0
   const write = transactFor(
     { store },
     { stored: { feed: 'rights' } as never }, // nothing else of it is read
@@ -28,7 +28,7 @@ test('what nobody waits for when its turn comes asks for no rights', async () =>
         pending: undefined,
         signal: controller.signal,
         authorizeAgain: async () => {
-          asked++
+          times++
           return undefined
         },
       },
@@ -40,5 +40,5 @@ test('what nobody waits for when its turn comes asks for no rights', async () =>
   controller.abort()
   held.resolve()
   await Promise.all([holder, late])
-  assert.equal(asked, 0)
+  assert.equal(times, 0)
 })
