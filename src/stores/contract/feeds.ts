@@ -5,7 +5,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 
-import { behalfOf } from '../awaited.ts'
 import { FeedMoved, StoreConflict, StoreUnavailable } from '../store.ts'
 import { contractEvent, contractMigration, contractRow, type Given } from './setting.ts'
 
@@ -122,24 +121,6 @@ export function feedContract(name: string, given: Given): void {
       await Promise.all(Array.from({ length: 12 }, write))
       for (const [known, inside] of seen.values()) assert.equal(known, inside)
       assert.equal(await store.feed('f').position(), 12)
-    })
-
-    given('whoever holds a name waits behind nothing of their own', async (store) => {
-      const [writer, other] = [behalfOf('writer'), behalfOf('other')]
-      const write = async (): Promise<void> => {
-        const began = performance.now()
-        while (performance.now() - began < 60);
-      }
-      let written = 0
-      // Takes its turn as a request does.
-      const ready = () => store.transact(async () => undefined)
-      const slow = writer.run(() =>
-        Array.from({ length: 20 }, () => store.transact(write).then(() => void written++)),
-      )
-      const own = writer.run(() => store.transact(async () => undefined, { name: 'f', ready }))
-      await other.run(() => store.transact(async () => undefined, { name: 'f', ready }))
-      assert.ok(written < 15, `${written} of the other came first`)
-      await Promise.all([own, ...slow])
     })
 
     given('an acknowledged change is seen by the next call', async (store) => {

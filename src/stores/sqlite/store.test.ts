@@ -264,6 +264,12 @@ test('writes to one large row, one after the other, leave turns to others', asyn
   assert.equal((await store.get(row.key))?.generation, 11)
 })
 
+/** Whoever writes so comes after others, in a batch of their own. */
+const long = async (): Promise<void> => {
+  const began = performance.now()
+  while (performance.now() - began < 60);
+}
+
 test('who must be ready is ready anew where others moved a feed on before its turn', async () => {
   await using store = await openSqlite({ path: ':memory:', ...contractOptions })
   await store.transact(async (tx) => {
@@ -275,11 +281,6 @@ test('who must be ready is ready anew where others moved a feed on before its tu
   const seen: boolean[] = []
   const ready = async (): Promise<void> => {
     seen.push((await store.get('/right')) !== undefined)
-  }
-  // Whoever writes for long comes after others, in a batch of their own.
-  const long = async (): Promise<void> => {
-    const began = performance.now()
-    while (performance.now() - began < 60);
   }
   await a.run(() => store.transact(long))
   await store.transact(long, { name: 'rights', ready })
@@ -296,4 +297,19 @@ test('who must be ready is ready anew where others moved a feed on before its tu
   )
   await removed
   assert.deepEqual(await Promise.all(written), [false, false], `ready ${seen.length} times`)
+})
+
+test('whoever holds a name waits behind nothing of their own', async () => {
+  await using store = await openSqlite({ path: ':memory:', ...contractOptions })
+  const [writer, other] = [behalfOf('writer'), behalfOf('other')]
+  let written = 0
+  // Takes its turn as a request does.
+  const ready = () => store.transact(async () => undefined)
+  const slow = writer.run(() =>
+    Array.from({ length: 20 }, () => store.transact(long).then(() => void written++)),
+  )
+  const own = writer.run(() => store.transact(async () => undefined, { name: 'f', ready }))
+  await other.run(() => store.transact(async () => undefined, { name: 'f', ready }))
+  assert.ok(written < 15, `${written} of the other came first`)
+  await Promise.all([own, ...slow])
 })
