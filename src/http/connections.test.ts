@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { connect as connectSecurely, type TLSSocket } from 'node:tls'
 import { defaultLimits } from '#kernel/limits.ts'
+import { until } from '../../tests/until.ts'
 import { createAuthority } from '../tls/certificate.ts'
 import { fittingConnections, trackConnections } from './connections.ts'
 import { createListener, createSecureListener, listen } from './listener.ts'
@@ -84,4 +85,22 @@ test('of https, too, an idle one gives its place to another one of its address',
   await ended
   assert.equal(busy.destroyed, false)
   assert.equal(connections.count(), 2)
+})
+
+test('answers that wait for their turn end with their connection, also where another protocol was asked for', async () => {
+  const server = createListener(defaultLimits, () => false)
+  trackConnections(server, { ...defaultLimits, proxyConnectionsMax: 10 }, () => false)
+  await using stack = new AsyncDisposableStack()
+  const { port, close } = await listen(server, { host: '127.0.0.1', port: 0 })
+  stack.defer(() => void server.close())
+  stack.defer(close)
+  const closed: string[] = []
+  server.on('request', ({ url = '' }, response) => response.once('close', () => closed.push(url)))
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {}).resume()
+  const head = 'HTTP/1.1\r\nHost: here\r\n\r\n'
+  socket.write(`GET /1 ${head}GET /2 ${head}GET /3 ${head}CONNECT there:1 ${head}`)
+  await once(socket, 'close')
+  await until(() => closed.length === 3)
+  assert.deepEqual(closed.toSorted(), ['/1', '/2', '/3'])
 })

@@ -27,6 +27,8 @@ interface ConnectionLimits {
 export interface Connections {
   /** Connections that are open, those of https included. */
   count(): number
+  /** Whether no request of it waits for its answer. */
+  isIdle(socket: Socket): boolean
   /** After an upgrade the connection is still counted, but no longer closed from here. */
   release(socket: Socket): void
   /** Cuts half of all: of whoever has most of them, those that came last. */
@@ -81,8 +83,8 @@ export function trackConnections(
   isProxy: (address: string) => boolean,
   secure?: TcpServer,
 ): Connections {
-  /** Each with its number of unanswered requests. */
-  const open = new Map<Socket, number>()
+  /** Each with the answers that are not sent yet. */
+  const open = new Map<Socket, Set<ServerResponse>>()
   /** In the order in which they were accepted. */
   const byAddress = new Map<string, Set<Socket>>()
   const noteAhead = createHeadsAhead(ownMemory().heapBytes * aheadShare)
@@ -122,7 +124,7 @@ export function trackConnections(
   }
 
   function isIdle(socket: Socket): boolean {
-    return open.get(encrypted.get(socket) ?? socket) === 0
+    return open.get(encrypted.get(socket) ?? socket)?.size === 0
   }
 
   function makeRoom(own: ReadonlySet<Socket>): boolean {
@@ -143,27 +145,30 @@ export function trackConnections(
     if (!(socket instanceof TLSSocket)) {
       if (!admit(socket)) return
     } else if (EncryptedInput.current) encrypted.set(EncryptedInput.current.below, socket)
-    open.set(socket, 0)
-    socket.once('close', () => open.delete(socket))
+    const unsent = new Set<ServerResponse>()
+    open.set(socket, unsent)
+    socket.once('close', () => {
+      open.delete(socket)
+      // The runtime forgets those that wait for their turn when another protocol is asked for: they would stay for ever.
+      for (const response of unsent) response.destroy()
+    })
   })
 
   // Pipelined answers wait for those before them, whoever answers. What was cut is not counted: nobody routes it.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
-    const running = open.get(socket)
-    if (running === undefined) return
-    if (running >= limits.requestsPerConnectionMax) socket.destroy()
-    else if (running > 0 && !socket.destroyed) noteAhead(request, response)
+    const unsent = open.get(socket)
+    if (unsent === undefined) return
+    if (unsent.size >= limits.requestsPerConnectionMax) socket.destroy()
+    else if (unsent.size > 0 && !socket.destroyed) noteAhead(request, response)
     if (socket.destroyed) {
       stopParsing(socket)
       return
     }
-    open.set(socket, running + 1)
+    unsent.add(response)
     response.once('close', () => {
-      const left = (open.get(socket) ?? 0) - 1
-      if (left < 0) return
-      open.set(socket, left)
-      if (ending && left === 0) finish(socket)
+      unsent.delete(response)
+      if (ending && unsent.size === 0) finish(socket)
     })
   })
 
@@ -174,6 +179,7 @@ export function trackConnections(
 
   return {
     count: () => accepted.size,
+    isIdle,
     release: (socket) => open.delete(socket),
     cutHalf: () => {
       for (const socket of newestHalf(byAddress, accepted.size)) socket.destroy()
@@ -182,7 +188,7 @@ export function trackConnections(
       const grace = setTimeout(
         () => {
           ending = true
-          for (const [socket, running] of open) if (running === 0) finish(socket)
+          for (const [socket, { size }] of open) if (size === 0) finish(socket)
         },
         Math.min(graceMillisecondsMax, seconds * 1000 * graceShare),
       )

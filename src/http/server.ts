@@ -86,7 +86,11 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   const edge = createEdge(deps, () => draining)
   const upgradeOf = ({ url = '' }: IncomingMessage): UpgradeMount | undefined =>
     deps.upgrades?.find(({ prefix }) => url.startsWith(prefix))
-  const server = createListener(deps.limits, (request) => upgradeOf(request) !== undefined)
+  // Behind answers that wait, another protocol would overtake them: such a request is one like any other.
+  const server = createListener(
+    deps.limits,
+    (request) => upgradeOf(request) !== undefined && connections.isIdle(request.socket),
+  )
   const secure =
     deps.certificates === undefined ? undefined : createSecureListener(server, deps.certificates)
   const ports: Listening[] = []
