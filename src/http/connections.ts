@@ -165,6 +165,11 @@ export function trackConnections(
       stopParsing(socket)
       return
     }
+    if (request.headers.upgrade !== undefined) {
+      // The runtime drops what came behind such a request in one piece, and would take the rest for the next one.
+      response.shouldKeepAlive = false
+      stopParsing(socket)
+    }
     unsent.add(response)
     response.once('close', () => {
       unsent.delete(response)
@@ -209,8 +214,16 @@ export function trackConnections(
  * the turn of the loop, in which it reads a thousand connections. Two says that what follows the next head is no HTTP.
  */
 function stopParsing(socket: Socket): void {
-  const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null }
-  if (parser) parser.onIncoming = () => 2
+  const { parser } = socket as Socket & { parser?: Parser | null }
+  if (!parser) return
+  parser.onIncoming = (request) => {
+    request.upgrade = false
+    return 2
+  }
+}
+
+interface Parser {
+  onIncoming(request: { upgrade: boolean }): number
 }
 
 function largestOf(

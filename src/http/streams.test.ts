@@ -296,6 +296,31 @@ describe('the handshake', () => {
     assert.equal(await statusOf('/streams', good + key), 401)
   })
 
+  test('overtakes no answer that waits on its connection', async () => {
+    await using fixture = await open()
+    const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+    const before = 'GET /subscriptions HTTP/1.1\r\nHost: here\r\n\r\n'
+    const sent = `${before}${ask('/streams/none', good + key)}`
+    const answers = await rawRequest(fixture.edge.port, [sent], { answers: 2 })
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [401, 401],
+    )
+  })
+
+  test('ends the connection with its answer where it is ignored, as what follows may be lost', async () => {
+    await using fixture = await open()
+    const more = 'GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n'
+    const sent = [ask('/healthz', 'Upgrade: h2c\r\n'), more]
+    for (const parts of [sent, [sent.join('')]]) {
+      const [answer, ...others] = await rawRequest(fixture.edge.port, parts, { answers: 2 })
+      assert.equal(answer?.status, 200)
+      const { connection } = answer.headers
+      assert.equal(connection, 'close')
+      assert.deepEqual(others, [])
+    }
+  })
+
   test('a refused client that keeps its side open loses its connection', async () => {
     await using fixture = await open()
     const socket = connect({ port: fixture.edge.port, host: '127.0.0.1', allowHalfOpen: true })
