@@ -87,7 +87,7 @@ test('of https, too, an idle one gives its place to another one of its address',
   assert.equal(connections.count(), 2)
 })
 
-test('answers that wait for their turn end with their connection, also where another protocol was asked for', async () => {
+test('answers that wait for their turn end with their connection, also behind a request for another protocol', async () => {
   const server = createListener(defaultLimits, () => false)
   trackConnections(server, { ...defaultLimits, proxyConnectionsMax: 10 }, () => false)
   await using stack = new AsyncDisposableStack()

@@ -145,13 +145,8 @@ export function trackConnections(
     if (!(socket instanceof TLSSocket)) {
       if (!admit(socket)) return
     } else if (EncryptedInput.current) encrypted.set(EncryptedInput.current.below, socket)
-    const unsent = new Set<ServerResponse>()
-    open.set(socket, unsent)
-    socket.once('close', () => {
-      open.delete(socket)
-      // The runtime forgets those that wait for their turn when another protocol is asked for: they would stay for ever.
-      for (const response of unsent) response.destroy()
-    })
+    open.set(socket, unsentOf(socket))
+    socket.once('close', () => open.delete(socket))
   })
 
   // Pipelined answers wait for those before them, whoever answers. What was cut is not counted: nobody routes it.
@@ -165,11 +160,7 @@ export function trackConnections(
       stopParsing(socket)
       return
     }
-    if (request.headers.upgrade !== undefined) {
-      // The runtime drops what came behind such a request in one piece, and would take the rest for the next one.
-      response.shouldKeepAlive = false
-      stopParsing(socket)
-    }
+    if (request.headers.upgrade !== undefined) readNoMore(socket, response)
     unsent.add(response)
     response.once('close', () => {
       unsent.delete(response)
@@ -207,6 +198,21 @@ export function trackConnections(
       clearTimeout(cut)
     },
   }
+}
+
+/** The runtime forgets those that wait for their turn when a request is for another protocol: they would stay for ever. */
+function unsentOf(socket: Socket): Set<ServerResponse> {
+  const unsent = new Set<ServerResponse>()
+  socket.once('close', () => {
+    for (const response of unsent) response.destroy()
+  })
+  return unsent
+}
+
+/** The runtime drops what came behind a request for another protocol in one piece, and would take the rest for the next one. */
+function readNoMore(socket: Socket, response: ServerResponse): void {
+  response.shouldKeepAlive = false
+  stopParsing(socket)
 }
 
 /**

@@ -312,8 +312,8 @@ describe('the handshake', () => {
     await using fixture = await open()
     const more = 'GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n'
     const sent = [ask('/healthz', 'Upgrade: h2c\r\n'), more]
-    for (const parts of [sent, [sent.join('')]]) {
-      const [answer, ...others] = await rawRequest(fixture.edge.port, parts, { answers: 2 })
+    for (const writes of [sent, [sent.join('')]]) {
+      const [answer, ...others] = await rawRequest(fixture.edge.port, writes, { answers: 2 })
       assert.equal(answer?.status, 200)
       const { connection } = answer.headers
       assert.equal(connection, 'close')
