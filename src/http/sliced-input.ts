@@ -31,10 +31,7 @@ export function sliceInput(socket: Socket): Socket {
   }
   socket.push = (chunk: Buffer | null) => (chunk === null ? push(chunk) : take(chunk))
   socket._read = (size) => {
-    if (left !== undefined) return
-    // The socket would take 64 KB more than the request that nobody reads yet.
-    if (socket.isPaused()) socket.once('resume', () => read(size))
-    else read(size)
+    if (left === undefined) read(size)
   }
   // The server reads below a socket that nobody listens to.
   return socket.on('data', () => {})
