@@ -133,7 +133,7 @@ export function followRotation(options: RotationOptions): RotationFollower {
   let replaced: SealingKey | undefined
   let known: { at: number; clock: number } | undefined
   let refreshing: Promise<void> | undefined
-  /** The rotation this process takes part in: the proof of its new key, and whether the key was there. */
+  /** The rotation this process takes part in: when it began, the proof of its new key, and whether the key was there. */
   let joined: string | undefined
   let seen: { row: RotationRow; at: number } | undefined
 
@@ -169,7 +169,8 @@ export function followRotation(options: RotationOptions): RotationFollower {
       // A command that takes long is not waited for: writes go on, and the rotation is refused meanwhile.
       const to = find(rotation.to)
       keyring.hold(from, { opens: to === undefined ? [] : [to] })
-      const joining = `${rotation.to} ${to !== undefined}`
+      // One that was refused may be begun again before this process has seen that there is none.
+      const joining = `${rotation.startedAt} ${rotation.to} ${to !== undefined}`
       if (joined !== joining) {
         await insertMember(store.sql, {
           process: processId,

@@ -506,6 +506,24 @@ test('two replicas: one without the new key holds it up; with it both go over', 
   }
 })
 
+test('a process without the new key holds up a rotation that is begun again at once, too', async (t) => {
+  await using store = await dialects.sqlite(t)
+  if (store === undefined) return
+  const [first, second] = [freshHome(t), freshHome(t)]
+  const waits = { ...atOnce, pollMilliseconds: 10, waitMilliseconds: 1500 }
+  await using one = await open(store, first, waits)
+  writeFileSync(join(second, 'installation.key'), keyTextIn(first), { mode: 0o600 })
+  // It looks when it is told to: never between the two.
+  await using two = await open(store, second, waits)
+  const old = one.keyring.current.id
+  for (const _ of ['first', 'again']) {
+    await begin(one, store, first)
+    await two.rotation.refresh()
+    await rotated(one)
+    assert.equal((await one.rotation.status()).keyId, old)
+  }
+})
+
 test('a process that begins while a rotation is under way needs both keys', async (t) => {
   await using store = await dialects.sqlite(t)
   if (store === undefined) return
