@@ -156,10 +156,10 @@ export function fail(exchange: Exchange, edge: Edge, thrown: unknown): void {
     ]
     headers['WWW-Authenticate'] = parts.join(', ')
   }
-  // While the memory is nearly full, a line for each refusal would be many.
-  const isTold = failure.status < 500 || edge.heap?.isFull() === true
-  if (!isTold && failure.status !== notImplemented) {
-    report(exchange, edge, error, failure)
+  if (failure.status >= 500 && failure.status !== notImplemented) {
+    // While the memory is nearly full, a line for each refusal would be many. A fault of ours is always reported.
+    const isOneOfMany = !failure.isFault && edge.heap?.isFull() === true
+    if (!isOneOfMany) report(exchange, edge, error, failure)
   }
   noteRefused(exchange, edge, error, failure.status)
   respondFailure(exchange, edge, { ...failure, headers })
