@@ -207,6 +207,7 @@ function relaxedBodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
     put('comments', `[${'/**/'.repeat(49_990)}${' '.repeat(3_900_000)}1,]`),
     put('names', `{${'a1234567890123456789012345678901234567890:1,'.repeat(49_000)}}`),
     put('elements', `[/**/${'1,'.repeat(99_990)}${' '.repeat(3_900_000)}]`),
+    put('long integers', `[${'-9007199254740993,'.repeat(99_990)}1]`),
     put('line breaks in texts', `[${'"\n",'.repeat(49_990)}${' '.repeat(3_900_000)}]`),
   ]
 }
@@ -266,7 +267,14 @@ function manyItems({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const roles = `${scope}/providers/Vendor.Authorization/roleDefinitions/aaaaaaaa-0000-4000-8000-00000000000b?api-version=2022-04-01`
   const spec = `${group}/providers/Vendor.Resources/templateSpecs/s/versions/v?api-version=2022-02-01`
   const templates = times(24_900, { path: 'a', template: {} })
+  const network = `${group}/providers/Vendor.Network/virtualNetworks/n?api-version=2024-05-01`
+  const integers = Array.from({ length: 10_000 }, () => '9007199254740993').join()
   return [
+    {
+      ...put('10,000 long integers', network, ''),
+      body: (time) => `{"location":"local","properties":{"time":${time},"all":[${integers}]}}`,
+      expects: [200, 201],
+    },
     put('24,900 permissions of a role', roles, role(times(24_900, { actions: ['a'] }), '"/"')),
     put('99,000 actions of a role', roles, role(`{"actions":[${times(99_000, '*/read')}]}`, '"/"')),
     put('70,000 scopes of a role', roles, role('{}', times(70_000, scope))),

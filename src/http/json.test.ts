@@ -57,6 +57,18 @@ describe('parseJson', () => {
     assert.deepEqual(parseJson(Buffer.from('\ufeff{}'), { depthMax: 64, ...many }), {})
   })
 
+  for (const syntax of ['exact', 'relaxed'] as const) {
+    test(`refuses more long integers than ten thousand, ${syntax}`, () => {
+      const list = (count: number) => `["1",${Array(count).fill('9007199254740993').join()}]`
+      const taken = parseJson(Buffer.from(list(10_000)), { depthMax: 64, ...many }, syntax)
+      assert.equal((taken as unknown[])[10_000], 9007199254740993n)
+      assert.match(
+        refusal(list(10_001), 64, syntax).message,
+        /more than 10000 integers of 16 digits/,
+      )
+    })
+  }
+
   test('counts depth outside of texts only', () => {
     const nest = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
     assert.ok(parseJson(Buffer.from(nest(64)), { depthMax: 64, ...many }))

@@ -6,7 +6,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { refuse } from '#kernel/error.ts'
-import { parseExactJson } from '#kernel/exact-json.ts'
+import { parseCallersExactJson, TooManyLongIntegers } from '#kernel/exact-json.ts'
 import { type JsonSizeLimits, jsonExcessInSlices } from '#kernel/json-size.ts'
 import { allSteps } from '#kernel/steps.ts'
 import { freeTurn } from '#plane/next-turn.ts'
@@ -81,11 +81,16 @@ function* parseInSteps(
 
 function parsedStrictly(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: parseExactJson(text) }
-  } catch {
+    return { value: parseCallersExactJson(text) }
+  } catch (error) {
+    refuseLongIntegers(error)
     // It may be relaxed JSON.
     return undefined
   }
+}
+
+function refuseLongIntegers(error: unknown): void {
+  if (error instanceof TooManyLongIntegers) throw invalid(error.message)
 }
 
 function tooMany(membersMax: number): Error {
@@ -110,8 +115,9 @@ function unexpected(text: string, { expected, at }: JsonFault): Error {
 
 function parse(text: string, syntax: JsonSyntax): unknown {
   try {
-    return syntax === 'strict' ? JSON.parse(text) : parseExactJson(text)
-  } catch {
+    return syntax === 'strict' ? JSON.parse(text) : parseCallersExactJson(text)
+  } catch (error) {
+    refuseLongIntegers(error)
     // The runtime's own message quotes the body and differs between releases; ours does neither.
     if (text.length > faultSearchMax) throw invalid('it is not JSON.')
     const fault = findJsonFault(text)

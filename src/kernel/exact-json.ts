@@ -8,10 +8,24 @@ const longDigits = /(?:^|[:,[])\s*-?[0-9]{16}/
 /** 64 bits have no more digits, and more of them would take their time: a sender chooses how many. */
 const wholeNumber = /^-?[0-9]{1,19}$/
 
-export function parseExactJson(text: string): unknown {
+/** Each takes a microsecond whenever it is read or written, and a document is read and written several times. */
+export const longIntegersMax = 10_000
+
+export class TooManyLongIntegers extends Error {
+  constructor() {
+    super(`it has more than ${longIntegersMax} integers of 16 digits or more.`)
+  }
+}
+
+/** For what comes from a caller. Throws what the parser throws, and `TooManyLongIntegers`. */
+export function parseCallersExactJson(text: string): unknown {
+  return parseExactJson(text, longIntegersMax)
+}
+
+export function parseExactJson(text: string, longMax = Number.POSITIVE_INFINITY): unknown {
   const value: unknown = JSON.parse(text)
   if (!longDigits.test(text)) return value
-  const quoted = withQuotedIntegers(text)
+  const quoted = withQuotedIntegers(text, longMax)
   return quoted === text ? value : exactly(value, JSON.parse(quoted))
 }
 
@@ -22,14 +36,20 @@ const longInteger = /(?<![0-9.eE+-])-?[0-9]{16,19}(?![0-9.eE])/g
  * The JSON with its long integers as strings. Asking the parser for the source of each number would take ten times
  * as long as reading the text, during which nobody else is served.
  */
-function withQuotedIntegers(text: string): string {
+function withQuotedIntegers(text: string, longMax: number): string {
   let made = ''
   let copied = 0
+  let found = 0
+  const quotedOne = (digits: string): string => {
+    found += 1
+    return `"${digits}"`
+  }
   for (let at = 0; at < text.length; ) {
     const quote = text.indexOf('"', at)
     const end = quote < 0 ? text.length : quote
     const signs = end - at < 16 ? '' : text.slice(at, end)
-    const quoted = signs.replace(longInteger, '"$&"')
+    const quoted = signs.replace(longInteger, quotedOne)
+    if (found > longMax) throw new TooManyLongIntegers()
     if (quoted !== signs) {
       made += text.slice(copied, at) + quoted
       copied = end

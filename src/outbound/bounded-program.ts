@@ -1,7 +1,7 @@
 /**
- * A bound of memory for a program of this machine that reads what a caller's server sends: it may keep all of it. The
- * system holds the bound, as a limit of address space, for the program and for each of those it starts. A system that
- * has no such limit (macOS) runs the program without one.
+ * Bounds for a program of this machine that reads what a caller's server sends. It may keep all of it: the system holds
+ * the bound of memory, as a limit of address space, for the program and for each of those it starts. A system that
+ * has no such limit (macOS) runs the program without one. It may compute for minutes: the server's own work goes first.
  */
 
 export interface Command {
@@ -10,9 +10,9 @@ export interface Command {
 }
 
 /** A limit that is lower already stays, and cannot be raised. The program takes the shell's place, so that signals reach it. */
-const script = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"'
+const script = 'ulimit -v "$1" 2>/dev/null; shift; exec nice -n 10 "$@"'
 
-/** What the shell ends with where there is no such program. */
+/** What `nice` and the shell end with where there is no such program. */
 export const programMissing = 127
 
 export function withinMemory({ program, args }: Command, bytesMax: number): Command {

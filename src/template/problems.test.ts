@@ -318,6 +318,18 @@ test('what a template may become is bounded', () => {
     ],
   })
   assert.match(problemsOf(numbered).join(), /more than 4194304 characters/)
+  // Each time they are written and read again, they take ten times as long as other numbers.
+  const long = template({
+    variables: { copy: [{ name: 'e', count: 800, input: "[json('-9007199254740993')]" }] },
+    resources: [
+      {
+        ...vault,
+        name: 'v',
+        properties: { copy: [{ name: 'a', count: 13, input: "[variables('e')]" }] },
+      },
+    ],
+  })
+  assert.match(problemsOf(long).join(), /more than 4194304 characters/)
   const doubling = Object.fromEntries(
     Array.from({ length: 60 }, (_, at) => [
       `v${at}`,
