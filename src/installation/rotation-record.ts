@@ -3,6 +3,7 @@
  * that has the new key. Every process reads the same rows, so each knows which key seals. They hold no key.
  */
 
+import { refuse as refusals } from '#kernel/error.ts'
 import type { Migration, Sql, SqlRow, SqlTx, SqlValue } from '#stores/store.ts'
 import type { Position } from './walk.ts'
 
@@ -106,7 +107,7 @@ function toRotation(row: SqlRow): RotationRow {
   }
 }
 
-/** Returns false when a rotation is running. */
+/** Returns false when a rotation is running. Throws where `from` is not the installation's key, or not another one. */
 export async function insertRotation(
   sql: Sql,
   row: Pick<RotationRow, 'from' | 'to' | 'owner' | 'startedAt'>,
@@ -122,11 +123,15 @@ export async function insertRotation(
       row.startedAt,
       JSON.stringify(noProgress),
     )
-    if (made === 1) {
-      await tx.run('delete from installation_rotation_members')
-      await tx.run("delete from installation where name = 'keyRotationRefused'")
+    if (made !== 1) return false
+    // Asked behind the insertion, which waits for a rotation that ends.
+    const [key] = await tx.all("select value from installation where name = 'keyProof'")
+    if (key?.['value'] !== row.from || row.from === row.to) {
+      throw refusals.KeyNotRotated({ reason: 'another rotation has ended meanwhile' })
     }
-    return made === 1
+    await tx.run('delete from installation_rotation_members')
+    await tx.run("delete from installation where name = 'keyRotationRefused'")
+    return true
   })
 }
 

@@ -524,6 +524,25 @@ test('a process without the new key holds up a rotation that is begun again at o
   }
 })
 
+for (const [dialect, fresh] of Object.entries(dialects)) {
+  test(`${dialect}: a rotation begins at the key that the installation has, and ends at another one`, async (t) => {
+    await using store = await fresh(t)
+    if (store === undefined) return
+    const [first, second] = [freshHome(t), freshHome(t)]
+    await using one = await open(store, first)
+    writeFileSync(join(second, 'installation.key'), keyTextIn(first), { mode: 0o600 })
+    await using two = await open(store, second)
+    const to = await requireNextKey(fromHome, openServerHome(first), one.keyring.current)
+    await one.rotation.begin(store.sql, to)
+    await rotated(one)
+    // The command that gives the key took longer than the rotation of another request.
+    await assert.rejects(one.rotation.begin(store.sql, to), /has ended meanwhile/)
+    // This process has stood still.
+    await assert.rejects(two.rotation.begin(store.sql, to), /has ended meanwhile/)
+    assert.equal((await one.rotation.status()).rotation, undefined)
+  })
+}
+
 test('a process that begins while a rotation is under way needs both keys', async (t) => {
   await using store = await dialects.sqlite(t)
   if (store === undefined) return
