@@ -161,7 +161,8 @@ function openInvitations(sql: Sql, clock: Clock): Invitations {
         tx.run(
           `insert into share_invitations (id, resource_key, share_key, tenant_id, object_id, email, expires_at,
               status, sent_at, responded_at, card) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            on conflict (id) do update set expires_at = excluded.expires_at, card = excluded.card`,
+            on conflict (id) do update set tenant_id = excluded.tenant_id, object_id = excluded.object_id,
+              email = excluded.email, expires_at = excluded.expires_at, card = excluded.card`,
           row.id,
           row.resourceKey,
           row.shareKey,

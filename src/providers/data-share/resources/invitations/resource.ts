@@ -1,6 +1,7 @@
 /** Invitations: made by a provider for a principal or an address, answered by whoever that is. */
 
 import Type from 'typebox'
+import { sameJson } from '#kernel/patch.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
@@ -47,10 +48,14 @@ const shownOfInvitation = {
 
 export function invitations(deps: ShareDependencies): ResourceType {
   const { ids, grants, reader } = deps
-  const read = async (key: string): Promise<Seen | undefined> => {
+  const read = async (key: string, desired: Invitation | undefined): Promise<Seen | undefined> => {
     const row = await grants.invitationAt(key)
     if (row === undefined) return undefined
-    const { status, respondedAt, card } = row
+    const { status, respondedAt, card, tenantId, objectId, email } = row
+    // Earlier versions kept whom it was for first.
+    const isOfAnother =
+      desired !== undefined && !sameJson({ tenantId, objectId, email }, targetOf(desired))
+    if (isOfAnother && status === 'Pending') return undefined
     return { status, respondedAt, generation: card.generation }
   }
   return defineReconciled<Invitation>({
@@ -111,11 +116,22 @@ export function invitations(deps: ShareDependencies): ResourceType {
         fromModel: showInvitation,
       },
     ],
+    // Whoever was invited first may be about to answer.
+    rules: ({ desired, previous }) =>
+      previous === undefined || sameJson(targetOf(previous), targetOf(desired))
+        ? []
+        : [
+            {
+              path: 'properties',
+              message:
+                'the invitation is for another, which cannot change: make another invitation',
+            },
+          ],
     // Whoever is invited may answer as soon as the id is known.
     protocol: { answers: { created: { isAwaited: true } } },
     reconcile: projectionReconciler<Invitation, Seen>(
       {
-        read: ({ id }) => read(id.key),
+        read: ({ id, desired }) => read(id.key, desired),
         async write({ id, desired, generation }) {
           const shareId = parentOf(id)
           const share = await reader.get(shareId)
@@ -126,9 +142,7 @@ export function invitations(deps: ShareDependencies): ResourceType {
             id: desired.invitationId,
             resourceKey: id.key,
             shareKey: shareId.key,
-            tenantId: desired.targetActiveDirectoryId ?? null,
-            objectId: desired.targetObjectId ?? null,
-            email: desired.targetEmail?.toLowerCase() ?? null,
+            ...targetOf(desired),
             expiresAt:
               desired.expirationDate === undefined ? null : Date.parse(desired.expirationDate),
             status: 'Pending',
@@ -164,6 +178,18 @@ export function invitations(deps: ShareDependencies): ResourceType {
       }),
     },
   })
+}
+
+function targetOf({
+  targetEmail,
+  targetActiveDirectoryId,
+  targetObjectId,
+}: Invitation): Pick<InvitationRow, 'tenantId' | 'objectId' | 'email'> {
+  return {
+    tenantId: targetActiveDirectoryId ?? null,
+    objectId: targetObjectId ?? null,
+    email: targetEmail?.toLowerCase() ?? null,
+  }
 }
 
 function showInvitation(model: Invitation, { observed }: View) {

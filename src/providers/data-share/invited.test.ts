@@ -1,0 +1,48 @@
+/** An invitation is for whom its provider sees. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { consumer, type Sharing, share, startSharing, taken } from './testing/start.ts'
+
+const other = share.replace(/s$/, 'other')
+const invitation = `${other}/invitations/one`
+const somebody = '99999999-9999-4999-8999-999999999999'
+
+async function invite(started: Sharing, targetObjectId: string): Promise<string> {
+  const properties = { targetActiveDirectoryId: consumer.tenantId, targetObjectId }
+  const { body } = await started.call('PUT', invitation, { properties })
+  return body.properties.invitationId
+}
+
+async function take(started: Sharing, invitationId: string): Promise<unknown> {
+  const properties = { invitationId, sourceShareLocation: 'here' }
+  return started.call('PUT', taken.replace(/[^/]*$/, 'later'), { properties }, consumer)
+}
+
+async function shared(): Promise<Sharing> {
+  const started = await startSharing()
+  await started.prepare()
+  await started.call('PUT', other, { properties: { description: 'others', terms: 'none' } })
+  return started
+}
+
+test('it cannot be given to another, who would wait for it while the first one takes it', async () => {
+  await using started = await shared()
+  await invite(started, consumer.id)
+  await assert.rejects(invite(started, somebody), /is for another/)
+  const { body } = await started.call('GET', invitation)
+  assert.equal(body.properties.targetObjectId, consumer.id)
+})
+
+test('one that an earlier version gave to another is not taken by whom it was for first', async () => {
+  await using started = await shared()
+  const invitationId = await invite(started, somebody)
+  await started.settle()
+  await started.store.sql.transact((tx) =>
+    tx.run('update share_invitations set object_id = ? where id = ?', consumer.id, invitationId),
+  )
+  // It is looked at now and then.
+  await started.store.transact((tx) => tx.schedule(invitation.toLowerCase(), 0))
+  await started.settle()
+  await assert.rejects(take(started, invitationId), { code: 'InvitationNotFound' })
+})
