@@ -64,6 +64,8 @@ export interface StartOptions {
   readonly apiVersions?: 'known' | 'nearest'
   /** Providers besides the sample provider. */
   readonly providers?: readonly Provider[]
+  /** Default: the owner may do everything. */
+  readonly access?: PlaneOptions['access']
 }
 
 export interface TestClock {
@@ -97,7 +99,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
   const plane = createPlane({
     providers: () => [...sampleProviders(engine), ...(options.providers ?? [])],
     store,
-    access: { allows: ({ principal }) => principal.id === owner.id },
+    access: options.access ?? { allows: ({ principal }) => principal.id === owner.id },
     words: contractWords,
     clock,
     ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },

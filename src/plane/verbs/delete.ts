@@ -10,11 +10,10 @@ import { checkPreconditions } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
-import { noAttributes, type Prohibitions } from '../access.ts'
+import { noAttributes } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { isLongRunning } from '../compiled-type.ts'
-import type { RightElsewhere } from '../declare/stored.ts'
 import { insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { requireGrant } from '../grant.ts'
@@ -28,8 +27,6 @@ import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
 import { type DeleteRequest, GoesAlong, type Unfinished } from './goes-along.ts'
 import { pollUntilFound } from './poll-until-found.ts'
 import {
-  type ForbiddenBelow,
-  findForbidden,
   onReconciled,
   type RemovalProgress,
   removalCharactersMax,
@@ -38,7 +35,10 @@ import {
   requireNothingForbidden,
 } from './remove-below.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
-import { missingRightBelow, rightBelowMissing } from './rights-below.ts'
+import { type LookBelow, lookBelow, lookBelowInTurn, rightBelowMissing } from './rights-below.ts'
+
+/** Rights may change so often while what is below is looked at. */
+const looksMax = 5
 
 export async function runDelete(
   deps: PlaneDependencies,
@@ -51,6 +51,9 @@ export async function runDelete(
   let outcome: Outcome | Unfinished
   let { rightsAsOf } = input
   const others = new GoesAlong(request)
+  let looked: LookBelow | undefined
+  let looks = 0
+  const isAlone = route.compiled.stored.feed !== undefined
   do {
     await others.prepare()
     outcome = await transactFor(deps, route.compiled, {
@@ -58,20 +61,23 @@ export async function runDelete(
       // Not inside: the answer may need another connection, and requests holding all of them may wait for this row.
       open: async (input) => {
         const { principal } = input
-        const [prohibitions, may, missingBelow] = await Promise.all([
-          deps.access.prohibitionsFor?.(principal),
-          askRightsToDelete(deps, route, principal),
-          missingRightBelow(deps, route.id, principal),
-        ])
-        const forbidden = await findForbidden(deps, { id: route.id, principal, prohibitions })
+        const may = await askRightsToDelete(deps, route, principal)
+        const below = isAlone
+          ? await lookBelowInTurn(deps, route.id, principal, looked)
+          : await lookBelow(deps, route.id, principal)
         const used = await route.compiled.stored.usedBy?.(others.context())
-        return { ...request, input, prohibitions, may, missingBelow, forbidden, used, others }
+        return { below, opened: { ...request, input, may, used, others } }
       },
-      inside: deleteInside,
+      inside: async ({ below, opened }, tx) =>
+        below === undefined ? 'below' : deleteInside({ ...opened, ...below }, tx),
     })
     if (outcome === 'others') await others.look()
+    if (outcome === 'below') {
+      if (++looks > looksMax) throw refuse.Conflict({ id: route.id.text })
+      looked = await lookBelow(deps, route.id, input.principal)
+    }
     // The caller's own right may be among what went: what has begun is finished.
-    if (outcome === 'more') rightsAsOf = undefined
+    if (outcome === 'more') [rightsAsOf, looks] = [undefined, 0]
   } while (typeof outcome === 'string')
   const { reconcile } = route.compiled
   const { isAwaited: waits } = route.compiled.stored.protocol?.answers?.deleted ?? {}
@@ -99,11 +105,8 @@ async function awaitGone(
   return outcome ?? accepted
 }
 
-interface CheckedDelete extends DeleteRequest {
-  readonly prohibitions: Prohibitions | undefined
+interface CheckedDelete extends DeleteRequest, LookBelow {
   readonly may: RightsBefore['may']
-  readonly missingBelow: RightElsewhere | undefined
-  readonly forbidden: ForbiddenBelow
   readonly used: ApiError | undefined
   readonly others: GoesAlong
 }

@@ -34,9 +34,9 @@ export interface DeleteRequest {
 
 /**
  * What the request was for is still there: there is `more` than one transaction removes, or `others` go along, which were
- * not looked at yet.
+ * not looked at yet, or what is `below` was not.
  */
-export type Unfinished = 'more' | 'others'
+export type Unfinished = 'more' | 'others' | 'below'
 
 /** Found for one transaction. */
 const foundMax = 100
