@@ -22,7 +22,7 @@ export const foreignMark = 'x-armature-foreign'
 const foreignMilliseconds = 100
 
 /** Members of the envelope that any body may contain, because clients send back what they read. */
-export const envelopeMembers: readonly string[] = [
+const envelopeMembers: readonly string[] = [
   'id',
   'name',
   'type',
@@ -31,6 +31,22 @@ export const envelopeMembers: readonly string[] = [
   'systemData',
   'etag',
 ]
+
+/**
+ * Members that a type's own code adds to a body must not come from the caller: removes what the schema does not name.
+ */
+export function declaredIn(
+  { properties }: TSchema & { properties?: object },
+  body: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  // The alternatives of such a schema name their members themselves.
+  if (properties === undefined) return body
+  const isDeclared = (name: string): boolean =>
+    envelopeMembers.includes(name) || Object.hasOwn(properties, name)
+  const members = Object.entries(body)
+  if (members.every(([name]) => isDeclared(name))) return body
+  return Object.fromEntries(members.filter(([name]) => isDeclared(name)))
+}
 
 // The package is CommonJS: its function is the module itself or its `default`, depending on the loader.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void

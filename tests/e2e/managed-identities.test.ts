@@ -142,3 +142,25 @@ test('a user-assigned identity is a principal, and is lent by those who may', as
   assert.equal((await installation.request('GET', path)).status, 404)
   assert.equal((await principal(principalId)).status, 404)
 })
+
+test('a service shows the ids of an identity that it has, whatever a PATCH adds', async () => {
+  const identity = identityPath('shown')
+  const made = await installation.request('PUT', identity, { body: { location: 'local' } })
+  const path = `${group}/providers/Vendor.ApiManagement/service/shown?api-version=2021-08-01`
+  const id = identityId('shown')
+  const body = {
+    location: 'local',
+    sku: { name: 'Developer', capacity: 1 },
+    identity: { type: 'UserAssigned', userAssignedIdentities: { [id]: {} } },
+    properties: { publisherEmail: 'a@example.test', publisherName: 'A' },
+  }
+  assert.equal((await installation.request('PUT', path, { body })).status, 201)
+  const another = { clientId: randomUUID(), principalId: randomUUID() }
+  const patched = await installation.request('PATCH', path, {
+    body: { assigned: { [id]: another }, properties: { publisherName: 'B' } },
+  })
+  assert.equal(patched.status, 200, patched.text)
+  const shown = patched.at('identity.userAssignedIdentities') as Record<string, object>
+  const { principalId } = { principalId: undefined, ...shown[id] }
+  assert.equal(principalId, made.at('properties.principalId'))
+})

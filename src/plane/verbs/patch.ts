@@ -7,7 +7,7 @@ import { tagProblems } from '#kernel/tags.ts'
 import type { Tx } from '#stores/store.ts'
 import { noAttributes } from '../access.ts'
 import { canonicalBody, canonicalWords } from '../canonical-body.ts'
-import { checkSchema } from '../check.ts'
+import { checkSchema, declaredIn } from '../check.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import { type StoredResource, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
@@ -146,7 +146,10 @@ function merged(write: Write, current: StoredResource): Desired {
   const { deps, compiled, route, body } = write
   const { tags: _tags, ...rest } = body
   const target = mergePatch(toWire(compiled, route.shape, current, deps.registry.words), rest)
-  const whole = checkBody(route, target)
+  const checked = checkBody(route, target)
+  const { prepare, preparesUndeclared } = compiled.stored
+  const isOpen = prepare === undefined || preparesUndeclared === true
+  const whole = isOpen ? checked : declaredIn(route.shape.body, checked)
   checkEnvelope(deps, compiled, current.id, { ...whole, tags: undefined })
   return desiredOf(write, whole)
 }

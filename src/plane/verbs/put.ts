@@ -1,12 +1,11 @@
 /** PUT, top to bottom. A PUT that changes nothing writes nothing. */
 
-import type { TSchema } from 'typebox'
 import { type ApiError, refuse } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Reads, Tx } from '#stores/store.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
-import { envelopeMembers } from '../check.ts'
+import { declaredIn } from '../check.ts'
 import type { RightElsewhere } from '../declare/stored.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, toWire } from '../document.ts'
@@ -157,19 +156,6 @@ async function preparedBody(
   const prepared = await compiled.stored.prepare?.({ ...context, id }, given as never)
   // A prepared body has the type of the body it was made from.
   return (prepared ?? given) as JsonBody
-}
-
-/**
- * Members that a type's own code adds to a body must not come from the caller: removes what the schema does not name.
- */
-function declaredIn({ properties }: TSchema & { properties?: object }, body: JsonBody): JsonBody {
-  // The alternatives of such a schema name their members themselves.
-  if (properties === undefined) return body
-  const isDeclared = (name: string): boolean =>
-    envelopeMembers.includes(name) || Object.hasOwn(properties, name)
-  const members = Object.entries(body)
-  if (members.every(([name]) => isDeclared(name))) return body
-  return Object.fromEntries(members.filter(([name]) => isDeclared(name)))
 }
 
 /** `locked` is its write where others were locked with it. */

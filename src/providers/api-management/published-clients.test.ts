@@ -1,6 +1,7 @@
 /** What published clients send to API management and read from it, besides the contract's rows. */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { memoryWorkloads } from '#plane/testing/provider-context.ts'
 import { owner } from '#plane/testing/start.ts'
@@ -117,6 +118,21 @@ describe('the identity of a service', () => {
     await assert.rejects(started.call('PUT', service, withIdentity(identity)), refused)
     await started.call('PUT', service, body)
     await assert.rejects(started.call('PATCH', service, { identity }), refused)
+  })
+
+  test('has the ids that were found for it, whatever a PATCH adds', async () => {
+    await using started = await startApis()
+    const identity = { type: 'UserAssigned', userAssignedIdentities: { [assigned]: {} } }
+    await started.call('PUT', service, withIdentity(identity))
+    const another = { clientId: randomUUID(), principalId: randomUUID() }
+    const { body: shown } = await started.call('PATCH', service, {
+      // As `prepare` adds it to a PUT.
+      assigned: { [assigned]: another },
+      properties: { publisherName: 'B' },
+    })
+    assert.deepEqual(JSON.parse(JSON.stringify(shown)).identity.userAssignedIdentities, {
+      [assigned]: {},
+    })
   })
 })
 

@@ -7,6 +7,7 @@
 import type { TSchema } from 'typebox'
 import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
+import { declaredIn } from '#plane/check.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { StoredType } from '#plane/declare/stored.ts'
 import type { Version } from '#plane/declare/wire.ts'
@@ -100,9 +101,12 @@ function versionWith(
     },
     toModel(body: JsonObject, previous, context) {
       const { [documentMember]: prepared, ...given } = body
-      const model = own.toModel(given as never, previous, context)
+      // What a PATCH brings is not prepared: members that `prepare` adds would be the caller's.
+      const isPrepared = isJsonObject(prepared)
+      const known = isPrepared ? given : declaredIn(own.body, given)
+      const model = own.toModel(known as never, previous, context)
       const before = previous as Beside | undefined
-      const document = isJsonObject(prepared) ? prepared : patchedBody(deps, type, given, before)
+      const document = isPrepared ? prepared : patchedBody(deps, type, given, before)
       if (document === undefined) return model
       const rest = withoutPaths(withoutNames(document, shown), taken)
       const beside = documentOf(rest, type, wholeOf(before))
