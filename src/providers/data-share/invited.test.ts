@@ -1,4 +1,4 @@
-/** An invitation is for whom its provider sees. */
+/** An invitation is for whom its provider sees, and whoever took a share sees it as long as they have it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -46,3 +46,27 @@ test('one that an earlier version gave to another is not taken by whom it was fo
   await started.settle()
   await assert.rejects(take(started, invitationId), { code: 'InvitationNotFound' })
 })
+
+for (const end of ['revoke', 'adjust']) {
+  test(`whoever took a share sees nothing of it any more after ${end}`, async () => {
+    await using started = await startSharing()
+    await started.prepare()
+    const kind = 'KustoCluster'
+    await started.share('first', kind, { kustoClusterResourceId: '/subscriptions/a' })
+    const settings = { recurrenceInterval: 'Day', synchronizationTime: '2026-01-01T00:00:00Z' }
+    const setting = { kind: 'ScheduleBased', properties: settings }
+    await started.call('PUT', `${share}/synchronizationSettings/daily`, setting)
+    const seen = async (): Promise<readonly number[]> => {
+      const sets = await started.call('GET', `${taken}/consumerSourceDataSets`, undefined, consumer)
+      const action = `${taken}/listSourceShareSynchronizationSettings`
+      const schedules = await started.call('POST', action, undefined, consumer)
+      return [sets.body.value.length, schedules.body.value.length]
+    }
+    assert.deepEqual(await seen(), [1, 1])
+    const { body } = await started.call('GET', `${share}/providerShareSubscriptions`)
+    const view = `${share}/providerShareSubscriptions/${body.value[0].name}`
+    const over = { properties: { expirationDate: '2020-01-01T00:00:00Z' } }
+    await started.call('POST', `${view}/${end}`, end === 'adjust' ? over : undefined)
+    assert.deepEqual(await seen(), [0, 0])
+  })
+}

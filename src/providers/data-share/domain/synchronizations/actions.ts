@@ -13,7 +13,7 @@ import { shownStatus } from '../../resources/provider-share-subscriptions/resour
 import { resolveKind } from '../kinds.ts'
 import { requireUse, usedBy } from '../linked-authorization.ts'
 import { type Setting, settingAnswer, settingToWire } from '../schedules.ts'
-import { shareOf } from '../share-of.ts'
+import { grantedShare } from '../share-of.ts'
 import type { Mode, Run } from '../store/tables.ts'
 import { listDetails } from './list-details.ts'
 import { listWords } from './list-query.ts'
@@ -165,7 +165,7 @@ export function subscriptionActions(
       async run({ id, cursor, pageSize }) {
         const grant = await grants.grantAt(id.key)
         if (grant === undefined) throw refuseShare.ShareSubscriptionNotFound({ id: id.text })
-        const share = await shareOf(reader, grant)
+        const share = await grantedShare(deps, grant)
         if (share === undefined) return { status: 200, body: { value: [] } }
         const rows = await reader.list({
           type: types.settings,

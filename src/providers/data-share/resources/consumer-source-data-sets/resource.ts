@@ -9,7 +9,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { type ShareDependencies, types, version } from '../../dependencies.ts'
 import { resolveKind, shownPath } from '../../domain/kinds.ts'
-import { shareOf } from '../../domain/share-of.ts'
+import { grantedShare } from '../../domain/share-of.ts'
 import type { DataSet } from '../data-sets/resource.ts'
 
 const text = Type.String()
@@ -39,7 +39,7 @@ export async function findDataSet(
 }
 
 export function consumerSourceDataSets(
-  deps: Pick<ShareDependencies, 'grants' | 'reader' | 'words'>,
+  deps: Pick<ShareDependencies, 'grants' | 'reader' | 'words' | 'clock'>,
 ): ResourceType {
   return defineComputed({
     type: types.sources,
@@ -50,7 +50,7 @@ export function consumerSourceDataSets(
     source: {
       async list({ parent, cursor, limit }) {
         const grant = await deps.grants.grantAt(parent.key)
-        const share = await shareOf(deps.reader, grant)
+        const share = grant && (await grantedShare(deps, grant))
         if (grant === undefined || share === undefined) return { items: [] }
         const { items: rows, next } = await deps.reader.page({
           type: types.dataSets,
