@@ -85,12 +85,11 @@ export function createDirectoryCache(options: {
   const clients = createLruCache<boolean>(remembered)
 
   watch.onChange((keys) => {
-    for (const key of keys) {
-      records.delete(key)
-      groundsOf.delete(key)
-    }
+    if (keys === 'all') records.clear()
+    else for (const key of keys) records.delete(key)
     // The key of a federated credential that is a resource does not say whose it is.
-    if (keys.some((key) => key.startsWith('/'))) groundsOf.clear()
+    if (keys === 'all' || keys.some((key) => key.startsWith('/'))) groundsOf.clear()
+    else for (const key of keys) groundsOf.delete(key)
     // One membership changes the groups of everyone below it. Finding them costs more than reading them again.
     groups.clear()
     // A change names the principal, not its client id.

@@ -19,32 +19,38 @@ export interface FeedWatch {
    * once the caches are current.
    */
   refresh(): Promise<void> | undefined
-  /** Registers a listener, which gets the changed keys before `refresh` resolves. */
-  onChange(listener: (keys: readonly string[]) => void): void
+  /** Registers a listener, which gets the changed keys before `refresh` resolves; `all` where any may have changed. */
+  onChange(listener: (keys: readonly string[] | 'all') => void): void
 }
 
 const batch = 500
 
 export function watchFeed(feed: Feed): FeedWatch {
-  const listeners: ((keys: readonly string[]) => void)[] = []
+  const listeners: Parameters<FeedWatch['onChange']>[0][] = []
   // Undefined until the first look. The caches are empty then, so nothing is out of date.
   let seen: number | undefined
+  let server = feed.server
   let version = 0
   let running: Promise<void> | undefined
 
+  function tell(keys: readonly string[] | 'all'): void {
+    version += 1
+    for (const listener of listeners) listener(keys)
+  }
+
   async function step(from: number): Promise<void> {
+    const of = server
     const { position, keys } = await feed.since(from, batch)
-    if (keys.length > 0) {
-      version += 1
-      for (const listener of listeners) listener(keys)
-    }
+    if (of !== server) return
+    if (keys.length > 0) tell(keys)
     // Without this check a broken feed would hold every request in an endless loop.
     if (position <= from) throw new Error('the feed moved, but lists no change')
     seen = position
   }
 
   async function catchUp(target: number): Promise<void> {
-    while (seen !== undefined && seen < target) {
+    const of = server
+    while (of === server && seen !== undefined && seen < target) {
       running ??= step(seen).finally(() => {
         running = undefined
       })
@@ -53,6 +59,11 @@ export function watchFeed(feed: Feed): FeedWatch {
   }
 
   function arrived(position: number): Promise<void> | undefined {
+    if (server !== feed.server) {
+      server = feed.server
+      if (seen !== undefined) tell('all')
+      seen = position
+    }
     if (position === seen) return undefined
     if (seen === undefined) {
       seen = position

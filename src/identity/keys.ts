@@ -66,7 +66,7 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
   let looked = Number.NEGATIVE_INFINITY
 
   watch.onChange((keys) => {
-    if (keys.includes(signingKeysKey)) forget()
+    if (keys === 'all' || keys.includes(signingKeysKey)) forget()
   })
 
   function forget(): void {

@@ -41,7 +41,8 @@ export function openInstallationPlane(
   const { config, store, clock, ids, timers, log, outbound, publicUrl } = base
   const feeds = { rights: store.feed('authorization'), directory: store.feed('directory') }
   const permissions = createPermissionWatch({
-    version: async () => `${await feeds.rights.position()} ${await feeds.directory.position()}`,
+    version: async () =>
+      `${await feeds.rights.position()} ${await feeds.directory.position()} ${feeds.directory.server}`,
     now: () => clock.now(),
     log,
   })

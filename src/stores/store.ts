@@ -178,6 +178,11 @@ export interface Tx extends Reads {
 export interface Feed {
   /** Without a promise where the store knows the answer (one process), so that requests pay nothing. */
   position(): number | Promise<number>
+  /**
+   * The database server that gave the last position, where there are several in time. One that took the place of another, or
+   * was restored, may have lost changes that were seen: whoever keeps a copy then reads all of it again.
+   */
+  readonly server?: string | undefined
   /** The keys changed after `position`, oldest first, at most `limit`, with the position of the last. */
   since(
     position: number,

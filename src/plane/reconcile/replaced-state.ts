@@ -1,5 +1,5 @@
 /**
- * Notices, before work begins, that the store was replaced by another state, perhaps by another process: what reconcilers
+ * Notices, before work begins, that the store was replaced by another state, perhaps by another process or database server: what reconcilers
  * remember of a resource is then of one that is gone, or that was not as far.
  */
 
@@ -17,15 +17,15 @@ export function watchReplacedState({
   registry,
 }: Pick<PlaneDependencies, 'store' | 'registry'>): ReplacedState {
   const feed = store.feed(restoredFeed)
-  let seen: number | undefined
+  let seen: string | undefined
   const forget = (): void => {
     for (const { reconcile } of registry.types) reconcile?.forget?.()
   }
   return {
     async look() {
-      const position = await feed.position()
-      if (seen !== undefined && position !== seen) forget()
-      seen = position
+      const found = `${await feed.position()} ${feed.server}`
+      if (seen !== undefined && found !== seen) forget()
+      seen = found
     },
     forget,
   }

@@ -26,8 +26,9 @@ test('positions wanted while a statement is under way are read by the next', asy
     sent.map(({ names }) => names),
     [['a', 'b']],
   )
-  sent[0]?.answer({ ...nothing, rows: [['a', 1]] })
+  sent[0]?.answer({ ...nothing, rows: [['a', 1, 'noon']] })
   assert.deepEqual(await Promise.all(first), [1, 0, 1])
+  assert.equal(joined.server, 'noon')
   await endOfTurn()
   assert.deepEqual(sent[1]?.names, ['b', 'c'])
   const third = joined.position('a')
@@ -36,6 +37,8 @@ test('positions wanted while a statement is under way are read by the next', asy
   const failed = await Promise.allSettled(second)
   assert.ok(failed.every(({ status }) => status === 'rejected'))
   await endOfTurn()
-  sent[2]?.answer({ ...nothing, rows: [['a', 2]] })
-  assert.equal(await third, 2)
+  // A feed without a change has no position there.
+  sent[2]?.answer({ ...nothing, rows: [[null, null, 'evening']] })
+  assert.equal(await third, 0)
+  assert.equal(joined.server, 'evening')
 })

@@ -17,6 +17,8 @@ export class JoinedPositions {
   readonly #names = new Set<string>()
   #next: Promise<ReadonlyMap<string, number>> | undefined
   #underWay: Promise<unknown> = Promise.resolve()
+  /** When the server was started that gave the last answer: known before whoever asked for it goes on. */
+  server: string | undefined
 
   constructor(ask: Ask) {
     this.#ask = ask
@@ -33,11 +35,11 @@ export class JoinedPositions {
     const names = [...this.#names]
     this.#names.clear()
     this.#next = undefined
-    const answer = this.#ask(queries.feedPositions, [names])
+    const answer = this.#ask(queries.feedPositionsOfServer, [names])
     this.#underWay = answer
+    const { rows } = await answer
+    this.server = String(rows[0]?.[2])
     // The columns have these types in the schema.
-    return new Map(
-      (await answer).rows.map(([key, position]) => [key as string, position as number]),
-    )
+    return new Map(rows.map(([key, position]) => [key as string, position as number]))
   }
 }

@@ -85,6 +85,8 @@ export const queries = named({
       (SELECT lease_until - ${clock} FROM work WHERE lease_owner IS NOT NULL
         ORDER BY lease_until LIMIT 1)`,
   feedPositions: 'SELECT name, position FROM feeds WHERE name = ANY($1)',
+  feedPositionsOfServer: `SELECT name, position, started FROM
+    (SELECT pg_postmaster_start_time()::text AS started) AS server LEFT JOIN feeds ON name = ANY($1)`,
   feedSince: `SELECT position, key FROM feed_entries WHERE name = $1 AND position > $2
     ORDER BY position LIMIT $3`,
   ping: 'SELECT 1',

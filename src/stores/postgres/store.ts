@@ -157,10 +157,14 @@ export class PostgresStore implements Store {
   }
 
   feed(name: string): Feed {
+    const positions = this.#positions
     return {
       position: async () => {
         assertOutsideWork(this)
-        return this.#positions.position(name)
+        return positions.position(name)
+      },
+      get server() {
+        return positions.server
       },
       since: async (position, limit) => {
         const values = [name, position, limit]

@@ -33,7 +33,7 @@ export interface AuthorizerDependencies {
   /** The feed `authorization`: assignments and role definitions. */
   readonly feed: ChangeFeed
   /** The directory's feed: every change of a membership moves it. */
-  readonly directoryFeed: Pick<ChangeFeed, 'position'>
+  readonly directoryFeed: Pick<ChangeFeed, 'position' | 'server'>
   readonly directory: Pick<Directory, 'groupsOf' | 'attributesOf'>
   /** Committed reads, used from the first question on. */
   readonly reader: Pick<Reader, 'get' | 'each'>
@@ -96,9 +96,9 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   const decisions = createVerdictCache(rememberedMax)
   const standings = new Map<string, Standing>()
 
-  const assignments = createFreshness(() => feed.position(), loader.catchUp)
+  const assignments = createFreshness(feed, loader.catchUp)
   const groups = createFreshness(
-    () => directoryFeed.position(),
+    directoryFeed,
     // Memberships and attributes are read again one by one; a change of one group may affect anyone below it.
     async (_from, to) => {
       standings.clear()

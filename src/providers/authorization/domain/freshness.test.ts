@@ -7,7 +7,7 @@ function setUp() {
   const looks: ((position: number) => void)[] = []
   const steps: [from: number | undefined, to: number][] = []
   const freshness = createFreshness(
-    () => new Promise<number>((resolve) => looks.push(resolve)),
+    { position: () => new Promise<number>((resolve) => looks.push(resolve)) },
     (from, to) => {
       steps.push([from, to])
       return Promise.resolve(to)
@@ -24,13 +24,10 @@ async function settle(): Promise<void> {
 test('a synchronous feed that did not move costs no promise', async () => {
   let position = 3
   let steps = 0
-  const freshness = createFreshness(
-    () => position,
-    (_from, to) => {
-      steps += 1
-      return Promise.resolve(to)
-    },
-  )
+  const freshness = createFreshness({ position: () => position }, (_from, to) => {
+    steps += 1
+    return Promise.resolve(to)
+  })
   await freshness.ensure()
   assert.equal(freshness.ensure(), undefined)
   position = 4
@@ -70,7 +67,9 @@ test('whoever comes after a look began is answered by a later one, and the copy 
 test('a failing look or catching up reaches its callers, and the next call tries again', async () => {
   let fail: 'look' | 'step' | undefined = 'look'
   const freshness = createFreshness(
-    () => (fail === 'look' ? Promise.reject(new Error('look')) : Promise.resolve(1)),
+    {
+      position: () => (fail === 'look' ? Promise.reject(new Error('look')) : Promise.resolve(1)),
+    },
     (_from, to) => (fail === 'step' ? Promise.reject(new Error('step')) : Promise.resolve(to)),
   )
   await assert.rejects(async () => freshness.ensure(), /look/)
@@ -81,4 +80,29 @@ test('a failing look or catching up reaches its callers, and the next call tries
   await freshness.ensure()
   assert.equal(freshness.position, 1)
   await freshness.settled()
+})
+
+test('all is copied again from another server, also while a step is under way', async () => {
+  const feed = { position: () => Promise.resolve(position), server: 'one' }
+  let position = 9
+  const steps: (number | undefined)[] = []
+  const held = Promise.withResolvers<void>()
+  const freshness = createFreshness(feed, async (from, to) => {
+    steps.push(from)
+    if (steps.length === 2) await held.promise
+    return to
+  })
+  await freshness.ensure()
+  position = 12
+  const earlier = freshness.ensure()
+  await settle()
+  // It lost the last changes, and has others at their positions.
+  Object.assign(feed, { server: 'another' })
+  position = 10
+  const later = freshness.ensure()
+  await settle()
+  held.resolve()
+  await Promise.all([earlier, later])
+  assert.deepEqual(steps, [undefined, 9, undefined])
+  assert.equal(freshness.position, 10)
 })

@@ -5,6 +5,12 @@
 
 export type Position = number | Promise<number>
 
+/** What a copy is of (the store's `Feed`). */
+interface Followed {
+  position(): Position
+  readonly server?: string | undefined
+}
+
 export interface Freshness {
   /**
    * `undefined` when the copy is known to be fresh without waiting; else resolves when it holds every change
@@ -19,37 +25,48 @@ export interface Freshness {
 
 /**
  * `advance` brings the copy from a position (`undefined`: from nothing) at least to another, and answers how
- * far it came. Never called twice at once.
+ * far it came. Never called twice at once. After a change of the server all is copied again.
  */
 export function createFreshness(
-  look: () => Position,
+  feed: Followed,
   advance: (from: number | undefined, to: number) => Promise<number>,
 ): Freshness {
   let reached: number | undefined
+  let server = feed.server
   let advancing: Promise<void> | undefined
 
   async function step(target: number): Promise<void> {
-    reached = await advance(reached, target)
+    const of = server
+    const position = await advance(reached, target)
+    if (of === server) reached = position
   }
 
   async function reach(target: number): Promise<void> {
-    while (reached === undefined || reached < target) {
+    const of = server
+    while (of === server && (reached === undefined || reached < target)) {
       advancing ??= step(target).finally(() => {
         advancing = undefined
       })
       await advancing
     }
+    if (of !== server) await ensure()
   }
 
   function arrived(position: number): Promise<void> | undefined {
+    if (server !== feed.server) {
+      server = feed.server
+      reached = undefined
+    }
     return reached !== undefined && reached >= position ? undefined : reach(position)
   }
 
+  function ensure(): Promise<void> | undefined {
+    const position = feed.position()
+    return typeof position === 'number' ? arrived(position) : position.then(arrived)
+  }
+
   return {
-    ensure() {
-      const position = look()
-      return typeof position === 'number' ? arrived(position) : position.then(arrived)
-    },
+    ensure,
     get position() {
       return reached
     },

@@ -20,6 +20,8 @@ export interface ChangeFeed {
    * Always current: a change acknowledged anywhere is seen by the next call. Synchronous when that costs nothing.
    */
   position(): Position
+  /** Who gave the last position, where another may take its place that lost changes. */
+  readonly server?: string | undefined
   /** The keys changed after `position`, oldest first, with the position of the last. */
   since(
     position: number,
