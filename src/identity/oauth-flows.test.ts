@@ -336,17 +336,6 @@ test('a device signs in with a code that a person confirms', async () => {
   assert.equal((await poll(fixture, device)).error, 'invalid_grant')
 })
 
-test('a form that a browser never opened is opened, whatever is sent for it', async () => {
-  await using fixture = await openIdentityFixture()
-  const sent = await fetch(`${fixture.url}/common/oauth2/deviceauth`, {
-    method: 'POST',
-    redirect: 'manual',
-    body: new URLSearchParams({ user_code: 'x', confirm: 'yes' }),
-  })
-  assert.equal(sent.status, 303)
-  assert.match(sent.headers.get('location') ?? '', /\/common\/oauth2\/deviceauth$/)
-})
-
 test('the complete address only fills in the code, and stopping reaches the device', async () => {
   await using fixture = await openIdentityFixture()
   const device = await startDevice(fixture)

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import { sendFailure } from './oauth-responses.ts'
+import { openIdentityFixture } from './testing/fixture.ts'
 
 test('a form that is broken off is no fault of the server, what fails with the form there is', async () => {
   const faults: object[] = []
@@ -34,4 +35,45 @@ test('a form that is broken off is no fault of the server, what fails with the f
     assert.equal(faults.length, length > 2 ? 0 : 1)
     socket.destroy()
   }
+})
+
+test('a form that a browser never opened is opened, whatever is sent for it', async () => {
+  await using fixture = await openIdentityFixture()
+  const code = new URLSearchParams({ user_code: 'x', confirm: 'yes' })
+  const cookie = 'armature_session=made-up-or-of-a-session-that-ended'
+  for (const [path, init] of [
+    ['', { method: 'POST', body: code }],
+    ['', { method: 'POST', body: code, headers: { cookie } }],
+    ['', { method: 'POST', body: '{}', headers: { cookie } }],
+    ['?user_code=a&user_code=b', { method: 'POST', body: code, headers: { cookie } }],
+    ['/made-up', { headers: { cookie } }],
+    ['/made-up', {}],
+  ] as const) {
+    const address = `${fixture.url}/common/oauth2/deviceauth${path}`
+    const sent = await fetch(address, { ...init, redirect: 'manual' })
+    assert.equal(sent.status, 303, path)
+    assert.match(sent.headers.get('location') ?? '', /\/common\/oauth2\/deviceauth$/)
+  }
+  assert.deepEqual(fixture.logged, [])
+})
+
+test('whoever leaves a page before it is there is no fault of the server', async () => {
+  let leaving: Socket | undefined
+  const gone = Promise.withResolvers<void>()
+  await using fixture = await openIdentityFixture({
+    originOf({ socket }) {
+      if (leaving !== undefined) socket.once('close', () => gone.resolve())
+      leaving?.resetAndDestroy()
+      leaving = undefined
+      return { address: '', userAgent: '' }
+    },
+  })
+  const page = `${fixture.url}/common/oauth2/deviceauth`
+  const { port, pathname } = new URL(page)
+  assert.equal((await fetch(page)).status, 200)
+  leaving = connect(Number(port), '127.0.0.1')
+  leaving.write(`GET ${pathname} HTTP/1.1\r\nHost: here\r\n\r\n`)
+  await gone.promise
+  assert.equal((await fetch(page)).status, 200)
+  assert.deepEqual(fixture.logged, [])
 })

@@ -36,6 +36,8 @@ declare module 'oidc-provider' {
       }
       readonly session?: {
         readonly uid: string
+        /** Of one that was stored. */
+        readonly exp?: number
         readonly destroyed?: boolean
         readonly accountId?: string
         grantIdFor(clientId: string): string | undefined
@@ -137,7 +139,9 @@ declare module 'oidc-provider' {
     callback(): (req: IncomingMessage, res: ServerResponse) => Promise<void>
     use(middleware: (ctx: Context, next: () => Promise<void>) => Promise<void>): this
     on(event: 'grant.revoked', listener: (ctx: Context, grantId: string) => void): this
-    on(event: string, listener: (ctx: Context, error: Error) => void): this
+    on(event: 'server_error', listener: (ctx: Context, error: Error) => void): this
+    /** Of the library below it, which has them the other way round. */
+    on(event: 'error', listener: (error: Error, ctx: Context) => void): this
     registerResponseMode(
       name: string,
       handler: (ctx: Context, redirectUri: string, payload: Record<string, string>) => void,

@@ -109,7 +109,7 @@ export function createProvider(options: ProviderOptions): Provider {
     cookies: {
       keys: options.seal.cookieKeys(),
       names: {
-        session: sessionCookie,
+        session: 'armature_session',
         interaction: 'armature_interaction',
         resume: 'armature_resume',
       },
@@ -173,8 +173,10 @@ export function createProvider(options: ProviderOptions): Provider {
   provider.on('server_error', (ctx, error) => {
     log.error({ path: ctx.path, error: String(error.stack) }, 'the OAuth server met a fault')
   })
-  provider.on('error', (_ctx, error) => {
-    log.error({ error: String(error.stack) }, 'the OAuth server met a fault')
+  provider.on('error', (error, ctx) => {
+    // The caller left before the answer was there, which is no fault.
+    if (ctx.req.socket.destroyed) return
+    log.error({ path: ctx.path, error: String(error.stack) }, 'the OAuth server met a fault')
   })
   return provider
 }
@@ -357,18 +359,17 @@ type ConfirmArguments = [
   userCode: string,
 ]
 
-const sessionCookie = 'armature_session'
-
 /**
- * The library fails on a form from a browser without a session, which never opened the form. The form is opened for
- * it then.
+ * The library fails on a form from a browser without a session, which never opened the form or whose session has ended, and on
+ * the way back to it. The form is opened for it then.
  */
 async function restartDeviceForm(ctx: Context, next: () => Promise<void>): Promise<void> {
   try {
     await next()
   } catch (error) {
-    const hasSession = ctx.req.headers.cookie?.includes(`${sessionCookie}=`) === true
-    if (ctx.path !== routes.code_verification || hasSession) throw error
+    const isOfDevices = 'oidc' in ctx && ctx.path.startsWith(routes.code_verification)
+    const isForm = ctx.path === routes.code_verification && ctx.req.method === 'GET'
+    if (!isOfDevices || isForm || ctx.oidc.session?.exp !== undefined) throw error
     ctx.status = 303
     ctx.redirect(mounted(ctx, routes.code_verification))
   }
