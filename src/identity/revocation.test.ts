@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Sql } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import type { IdentityOptions } from './identity.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import { type Browser, createBrowser, type Visit } from './testing/browser.ts'
-import { type IdentityFixture, openIdentityFixture } from './testing/fixture.ts'
+import { type IdentityFixture, openIdentityFixture, openTestStore } from './testing/fixture.ts'
 import {
   addAlice,
   addApplication,
@@ -160,6 +161,35 @@ function actFor(
     assertion,
   })
 }
+
+test('a token that is revoked while it is given in exchange gives none that goes on', async () => {
+  await using store = await openTestStore()
+  let revoke: (() => Promise<void>) | undefined
+  const sql: Sql = {
+    ...store.sql,
+    async all(text, ...values) {
+      const rows = await store.sql.all(text, ...values)
+      const now = text.includes('ended_at is not null') ? revoke : undefined
+      if (now !== undefined) revoke = undefined
+      await now?.()
+      return rows
+    },
+  }
+  const shared = { store, installationKey: Buffer.alloc(32, 5) }
+  await using fixture = await openIdentityFixture({ sql }, shared)
+  const { identity } = fixture
+  const id = await addAlice(fixture)
+  const application = await addApplication(fixture)
+  const { token } = await identity.issueToken(id)
+  // The last of what is read to check the assertion.
+  revoke = () => identity.directory.revoke(id)
+  const answer = await actFor(fixture, application, token)
+  assert.equal(revoke, undefined)
+  assert.equal(answer.status, 200, JSON.stringify(answer))
+  await assert.rejects(async () =>
+    identity.authenticator.authenticate(`Bearer ${answer.access_token}`),
+  )
+})
 
 onBothStores('a token ends at the latest with the secret that it was got with', async (open) => {
   await using both = await open()

@@ -146,13 +146,18 @@ async function onBehalfOf(
       const reason = `The assertion went through ${stepsMax} applications already.`
       return refusal(400, 'invalid_grant', reason)
     }
-    const issued = await issue(user, {
-      clientId,
-      endsAt: Math.min(Number(exp) * 1000, endsAt),
-      ...(typeof sid === 'string' ? { sessionId: sid } : {}),
-      ...(typeof cred === 'string' ? { credentialId: cred } : {}),
-      through,
-    })
+    // As the assertion was issued: whoever was revoked since gets no token that outlives it.
+    const { generation = user.generation } = caller
+    const issued = await issue(
+      { ...user, generation },
+      {
+        clientId,
+        endsAt: Math.min(Number(exp) * 1000, endsAt),
+        ...(typeof sid === 'string' ? { sessionId: sid } : {}),
+        ...(typeof cred === 'string' ? { credentialId: cred } : {}),
+        through,
+      },
+    )
     return { principal: user, issued }
   } catch (error) {
     // A token that would be refused as a bearer token is refused as an assertion.
