@@ -195,6 +195,11 @@ export interface StoredMembers<M> extends EveryType {
    * their id. Their children must be movable too.
    */
   readonly movable?: true | ((resource: Resource<M>) => boolean)
+  /**
+   * The model after a move: others name the resource by its new id, and remember what they found there. At `now` it is new to
+   * them.
+   */
+  moved?(model: M, now: number): M
   /** Items that are not stored, such as built-in roles. Asked before the store. */
   readonly source?: Source
   /** Changes are appended to this feed of the store, for an index in memory. */

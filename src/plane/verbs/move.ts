@@ -341,16 +341,18 @@ async function moveRow(
     return
   }
   requireMovable(compiled, current)
+  const now = deps.clock.now()
   const next: StoredResource = {
     ...current,
+    model: compiled.stored.moved?.(current.model, now) ?? current.model,
     id: movedId(request, current.id),
-    systemData: stampSystemData(current.systemData, caller.principal, deps.clock.now()),
+    systemData: stampSystemData(current.systemData, caller.principal, now),
     etag: deps.ids.uuid(),
     generation: current.generation + 1,
   }
   await tx.insert(writeRow(compiled, next))
   await appendToFeed(tx, compiled, next.id.key)
-  if (compiled.reconcile !== undefined) await tx.schedule(next.id.key, deps.clock.now())
+  if (compiled.reconcile !== undefined) await tx.schedule(next.id.key, now)
 }
 
 async function removeAt(tx: Tx, compiled: CompiledStoredType, row: ResourceRow): Promise<void> {

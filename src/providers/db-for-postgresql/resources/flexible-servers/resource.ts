@@ -50,6 +50,8 @@ export function flexibleServers(deps: PostgresDependencies): ResourceType {
     tracked: { location: 'optional' },
     name: serverName,
     movable: true,
+    // Migrations name a server by its id. At its new one it receives no password that was given for the one before it.
+    moved: (model, now) => ({ ...model, receiverSince: now }),
     versions: [serverVersion(deps)],
     protocol: {
       answers: acceptedAs('UpsertServerManagementOperationV2', 'DropServerManagementOperation'),

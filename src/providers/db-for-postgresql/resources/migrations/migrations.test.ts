@@ -6,8 +6,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
 import { ApiError } from '#kernel/error.ts'
+import { ask } from '#plane/testing/ask.ts'
+import { owner } from '#plane/testing/start.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import {
+  group,
   isSettled,
   type MigrationFixture,
   openMigrationFixture,
@@ -451,6 +454,44 @@ describe('migrations', () => {
     for (const guess of [w.source.password, 'wrong']) {
       assert.equal((await w.patch('lent', body(guess))).status, 200)
     }
+  })
+
+  row('a password is not sent to a server that was moved to the id of another', async (w) => {
+    await w.make('swapped')
+    const there = `${servers}/swapped`
+    const [aside, elsewhere] = [`${group}-aside`, `${group}-elsewhere`]
+    await using trap = await openTrap()
+    const { address } = w.source
+    await w.register(`${elsewhere}${there.slice(group.length)}`, {
+      ...w.source,
+      address: { ...address, port: trap.port },
+      password: 'of whoever may write the servers',
+    })
+    await w.register(there, w.source)
+    await w.put('swapped', ['swapped'], {
+      sourceType: 'PostgreSQLSingleServer',
+      sourceDbServerResourceId: there,
+      sslMode: 'Prefer',
+      startDataMigration: 'False',
+    })
+    await w.until('swapped', waitsFor('WaitingForDataMigrationScheduling'))
+    const move = async (from: string, to: string): Promise<void> => {
+      const resources = [`${from}${there.slice(group.length)}`]
+      const body = { targetResourceGroup: to, resources }
+      await ask(w.plane, 'POST', `${from}/moveResources`, body, {
+        as: owner,
+        version: '2021-04-01',
+      })
+    }
+    await w.register(`${aside}${servers.slice(group.length)}/any`)
+    await move(group, aside)
+    await move(elsewhere, group)
+    await w.patch('swapped', { startDataMigration: 'True' })
+    const { error } = await w.until('swapped', (status) => status.error !== undefined)
+    assert.match(error ?? '', /sourceServerPassword was given: give it again/)
+    assert.ok(!trap.told().includes(w.source.password))
+    await w.patch('swapped', { cancel: 'True' })
+    await w.until('swapped', isSettled)
   })
 
   row('a target that does not allow it, or a server one may not see, is refused', async (w) => {
