@@ -30,12 +30,11 @@ export async function requireRegistry(
   }
 }
 
-/** An image without a host is on the hub that all engines know. */
+/** An image without a host is on the hub that all engines know, where no name has a capital letter. */
 function registryOf(image: string): string {
   const slash = image.indexOf('/')
   const first = slash < 0 ? '' : image.slice(0, slash)
-  const isHost = first.includes('.') || first.includes(':') || first === 'localhost'
-  return isHost ? first : hub
+  return first === 'localhost' || /[.:A-Z]/.test(first) ? first : hub
 }
 
 function unpulled(image: string, reason: string): string {

@@ -80,6 +80,9 @@ test('registries are judged by their host; one that only the engine knows is lef
   const { outbound, asked } = watchedWay({ allow: ['lan.test:5000'] }, names)
   const kinds = async (image: string) => (await failure(requireRegistry(image, outbound))).kind
   assert.equal(await kinds('localhost/x'), 'refused')
+  // Newer engines take what is not lower case for a host: no repository is called so.
+  assert.equal(await kinds('0X7F000001/x'), 'refused')
+  assert.equal(await kinds('LOCALHOST/x'), 'refused')
   assert.equal(await kinds('169.254.169.254:80/x'), 'refused')
   assert.equal(await kinds('inside.test/x'), 'unavailable')
   await requireRegistry('nginx', outbound)

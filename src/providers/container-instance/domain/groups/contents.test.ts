@@ -176,8 +176,8 @@ describe('contents', () => {
     const hub = await credentialsOf(group, 'nginx', parts())
     assert.equal(hub?.password, 'secret of https://v.example/there')
     assert.deepEqual(
-      ['nginx', 'library/nginx', 'localhost/x', 'r.example:5000/x'].map(registryOf),
-      ['docker.io', 'docker.io', 'localhost', 'r.example:5000'],
+      ['nginx', 'library/nginx', 'localhost/x', 'LAN/x', 'r.example:5000/x'].map(registryOf),
+      ['docker.io', 'docker.io', 'localhost', 'lan', 'r.example:5000'],
     )
   })
 })

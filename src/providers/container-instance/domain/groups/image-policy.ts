@@ -8,7 +8,7 @@ import { withoutTrailing } from '#kernel/trailing.ts'
 /** Registries (`registry.example:5000`), or folders of them (`docker.io/library`); empty: any image. */
 export type AllowedRegistries = readonly string[]
 
-/** An image without a host is on the hub that all engines know. */
+/** An image without a host is on the hub that all engines know, where no name has a capital letter. */
 export function registryOf(image: string): string {
   return plainHost(hostOf(image) ?? 'docker.io')
 }
@@ -16,8 +16,7 @@ export function registryOf(image: string): string {
 function hostOf(image: string): string | undefined {
   const slash = image.indexOf('/')
   const first = slash < 0 ? '' : image.slice(0, slash)
-  const isHost = first.includes('.') || first.includes(':') || first === 'localhost'
-  return isHost ? first : undefined
+  return first === 'localhost' || /[.:A-Z]/.test(first) ? first : undefined
 }
 
 export function plainHost(server: string): string {
