@@ -2,6 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob'
 import { closedPort, localServer, watchedWay } from '#outbound/testing/ways.ts'
@@ -92,6 +96,38 @@ test('inner services are not asked, by this process and by the worker’s own', 
   const byName = await refusal(blobs(`http://inside.test:${web.port}/a`), outbound)
   assert.deepEqual([byName.code, byName.retry], ['Unreachable', 'later'])
   assert.deepEqual(web.requests, [])
+})
+
+test('a server without a password gets none of the environment or of files', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-passwords-'))
+  const file = join(folder, '.pgpass')
+  writeFileSync(file, '*:*:*:*:of-the-operator\n', { mode: 0o600 })
+  process.env['PGPASSFILE'] = file
+  t.after(() => {
+    delete process.env['PGPASSFILE']
+    delete process.env['PGPASSWORD']
+    rmSync(folder, { recursive: true })
+  })
+  let told = ''
+  const server = createServer((socket) => {
+    // It asks for the password in clear text.
+    socket.once('data', () => {
+      socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]))
+      socket.once('data', (bytes) => {
+        told += bytes.toString('latin1')
+        socket.destroy()
+      })
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  const { outbound } = watchedWay({ mode: 'open' })
+  await refusal({ ...table('127.0.0.1', port), password: '' }, outbound)
+  process.env['PGPASSWORD'] = 'of-the-operator-too'
+  await refusal({ ...table('127.0.0.1', port), password: '' }, outbound)
+  assert.equal(told, 'p\0\0\0\u0005\0'.repeat(2))
 })
 
 test('the blob client goes by judged addresses: a name that changes, a redirect inside', async (t) => {

@@ -49,7 +49,8 @@ async function connectTo(location: PostgresTable, outbound: Outbound): Promise<C
     stream: () => socketOf(route),
     database: location.database,
     user: location.user,
-    password: location.password,
+    // A function, because for an empty text the driver would use a password of the environment or of a file.
+    password: () => location.password,
     ssl: location.tls === 'verify' ? { ...tlsOutward, rejectUnauthorized: true } : false,
     connectionTimeoutMillis: connectMilliseconds,
     application_name: 'armature data share',
