@@ -1,10 +1,12 @@
 /**
  * Client programs that are newer than both servers. `pg_restore` of version 17 or later sets what no older server knows; a machine
- * may lack one, so its words are put before the work of the one that is there.
+ * may lack one, so its words are put before the work of the one that is there. And what they find in the home of their user.
  */
 
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openWay } from '#outbound/testing/ways.ts'
@@ -12,6 +14,7 @@ import { requireOrSkip } from '../../../../tests/require.ts'
 import { fingerprint } from '../testing/fingerprint.ts'
 import { isEnded, openMigrationFixture } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
+import { runProgram } from './client-programs.ts'
 import { findClientPrograms } from './find-client-programs.ts'
 import { createPostgresEngine } from './postgres-engine.ts'
 
@@ -72,4 +75,47 @@ test('client programs newer than both servers restore, and stop at what fails', 
   assert.equal(violated?.phase, 'failed')
   assert.match(violated?.message ?? '', /violates foreign key constraint "down_up_fkey"/)
   assert.doesNotMatch(violated?.message ?? '', /transaction_timeout|errors ignored/)
+})
+
+test('a server without a password gets none that lies in the home of the programs’ user', async (t) => {
+  const real = await findClientPrograms()
+  if (!requireOrSkip(t, real !== undefined, howToGetServers) || real === undefined) return
+  const home = mkdtempSync(join(tmpdir(), 'armature-home-'))
+  t.after(() => rmSync(home, { recursive: true }))
+  writeFileSync(join(home, '.pgpass'), '*:*:*:*:of-the-operator\n', { mode: 0o600 })
+  const script = `#!/bin/sh\nHOME=${home} exec ${join(real.folder, 'pg_dump')} "$@"\n`
+  writeFileSync(join(home, 'pg_dump'), script, { mode: 0o755 })
+  let told = ''
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.on('data', (bytes) => {
+      // Neither TLS nor another encryption; then the password in clear text.
+      if (bytes.length === 8) socket.write('N')
+      else if (bytes[0] === 0) socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]))
+      else {
+        told += bytes.toString('latin1')
+        socket.destroy()
+      }
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => server.close())
+  const bound = server.address()
+  const port = typeof bound === 'object' ? (bound?.port ?? 0) : 0
+  const running = runProgram({
+    programs: { ...real, folder: home },
+    name: 'pg_dump',
+    args: [],
+    server: {
+      address: { host: '127.0.0.1', port, user: 'u', sslMode: 'prefer' },
+      password: '',
+      outbound: openWay,
+    },
+    database: 'd',
+    applicationName: 'test',
+    rootCertificateFile: undefined,
+    signal: new AbortController().signal,
+  })
+  await assert.rejects(running, /pg_dump: no connection to its server$/)
+  assert.equal(told, '')
 })

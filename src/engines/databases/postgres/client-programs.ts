@@ -55,12 +55,19 @@ const failedStatement = /^Command was: (?:.*\n|.{100})/m
 const sessionOptions =
   '-c synchronous_commit=off -c default_transaction_read_only=off -c statement_timeout=0'
 
+/** No file has this name. A program that finds none goes on without, and says nothing. */
+const nowhere = '/dev/null/none'
+
 /** Runs to the end; its error output becomes the error's text. */
 export async function runProgram(run: ProgramRun): Promise<void> {
   const { address, password } = run.server
   checkServerTexts(run.server, run.database)
   const { host, addresses } = await routeTo(run.server)
-  const given = { program: join(run.programs.folder, run.name), args: run.args }
+  // A server that asks for more must not make the program ask whoever sits at this terminal.
+  const given = {
+    program: join(run.programs.folder, run.name),
+    args: ['--no-password', ...run.args],
+  }
   const { program, args } = withinMemory(given, run.programs.memoryBytesMax)
   const child: ChildProcess = spawn(program, [...args], {
     stdio: ['ignore', run.outputFile === undefined ? 'ignore' : 'pipe', 'pipe'],
@@ -72,6 +79,9 @@ export async function runProgram(run: ProgramRun): Promise<void> {
       PGPORT: String(address.port),
       PGUSER: address.user,
       PGPASSWORD: password,
+      // Where the password is empty, the programs would look for one in the home of their user.
+      PGPASSFILE: nowhere,
+      PGSSLCERT: nowhere,
       PGDATABASE: run.database,
       PGAPPNAME: run.applicationName,
       PGSSLMODE: address.sslMode,
