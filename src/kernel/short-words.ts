@@ -5,3 +5,13 @@ export function shortWords(text: string, charactersMax: number): string {
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, charactersMax)
 }
+
+/** Shorter ones are in words that have nothing to do with them. */
+const hiddenFrom = 6
+
+/** A server may repeat what it was given; what it says is shown to whoever may read it, or logged. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter(({ length }) => length >= hiddenFrom)
+    .reduce((left, secret) => left.replaceAll(secret, '*****'), text)
+}

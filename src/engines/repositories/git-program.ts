@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { lstat, opendir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { withoutSecrets } from '#kernel/short-words.ts'
 import { programMissing, withinMemory } from '#outbound/bounded-program.ts'
 import type { RepositoryScheme } from './repository-address.ts'
 import { RepositoryError } from './repository-error.ts'
@@ -32,6 +33,8 @@ export interface Run {
   readonly signal: AbortSignal
   /** Settings by name, kept from the command line. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Taken out of what git says: it repeats the words of servers. */
+  readonly secrets?: readonly string[]
 }
 
 const shownCharactersMax = 4000
@@ -136,7 +139,7 @@ export async function* streamGit(
   }
 }
 
-async function ended(git: GitProgram, child: Child, { signal }: Run): Promise<void> {
+async function ended(git: GitProgram, child: Child, { signal, secrets = [] }: Run): Promise<void> {
   const problem = collect(child.stderr)
   let code: unknown
   try {
@@ -152,7 +155,7 @@ async function ended(git: GitProgram, child: Child, { signal }: Run): Promise<vo
   if (code === programMissing) {
     throw new RepositoryError('later', `${git.program} cannot be run: it is not there`)
   }
-  const words = (await problem).trim()
+  const words = withoutSecrets((await problem).trim(), secrets)
   if (outOfMemory.test(words)) {
     const reason = `git needs more than ${git.memoryBytesMax} bytes of memory for the repository`
     throw new RepositoryError('never', reason, { cause: new GitFailed(words) })

@@ -367,6 +367,20 @@ describe('what git connects to', () => {
     assert.match(way.told.join('\n'), /"host":"inner\.test".*for no other server/)
   })
 
+  test('a name and password that their server repeats are in no log', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    await using server = await localServer(({ headers }, response) => {
+      const basic = String(headers.authorization).slice('Basic '.length)
+      const pair = Buffer.from(basic, 'base64').toString()
+      response.writeHead(403, { 'content-type': 'text/plain' }).end(`given ${basic}, ${pair}`)
+    })
+    const way = watchedWay({ allow: ['127.0.0.1'] })
+    const given: GitOptions = { ...options, schemes: ['http'], outbound: way.outbound }
+    const at = `http://ada:pass%20word@127.0.0.1:${server.port}/bare.git`
+    await refused(filesOf({}, given, at), 'later', /no git repository can be fetched/)
+    assert.match(way.told.join('\n'), /remote: given \*+, ada:\*+/)
+  })
+
   test('the proxy serves nobody without the secret, and nothing but what it is for', async () => {
     await using server = await localServer((_, response) => response.end(secret))
     await using proxy = await openForwardProxy(openWay, {

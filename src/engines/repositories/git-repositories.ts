@@ -105,7 +105,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
     directory,
     revision,
   }: RepositoryWish): Promise<RepositoryCopy> {
-    const { url, authorization } = readAddress(repository, git.schemes)
+    const { url, authorization, secrets } = readAddress(repository, git.schemes)
     const wanted = revision === undefined ? 'HEAD' : checkRevision(revision)
     const prefix = prefixOf(directory)
     const leave = await room.enter(owner, 1)
@@ -122,6 +122,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
     const run: Run = {
       folder,
       arguments: [],
+      secrets,
       signal: signal === undefined ? late : AbortSignal.any([late, signal]),
       settings: {
         ...way.settings,

@@ -12,6 +12,8 @@ interface RepositoryAddress {
   readonly url: string
   /** For the header `Authorization`; kept from the command line, which other users can see. */
   readonly authorization: string | undefined
+  /** What must not be in what is told. */
+  readonly secrets: readonly string[]
 }
 
 const addressCharactersMax = 2000
@@ -44,14 +46,13 @@ export function readAddress(text: string, schemes: readonly RepositoryScheme[]):
   const { username, password } = url
   url.username = ''
   url.password = ''
-  const pair = `${decode(username)}:${decode(password)}`
-  return {
-    url: url.href,
-    authorization:
-      username === '' && password === ''
-        ? undefined
-        : `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`,
+  if (username === '' && password === '') {
+    return { url: url.href, authorization: undefined, secrets: [] }
   }
+  const basic = Buffer.from(`${decode(username)}:${decode(password)}`, 'utf8').toString('base64')
+  // A token may stand in the place of the name.
+  const secrets = [basic, decode(password), ...(password === '' ? [decode(username)] : [])]
+  return { url: url.href, authorization: `Basic ${basic}`, secrets }
 }
 
 function decode(part: string): string {

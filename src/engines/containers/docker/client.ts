@@ -37,6 +37,8 @@ export interface Call {
   readonly silentSeconds?: number
   /** What it takes the time of: `question` when left out. */
   readonly kind?: CallKind
+  /** The error for an answer that says why it fails; where left out, what the engine says is told. */
+  readonly failureOf?: typeof failureOf
 }
 
 /**
@@ -115,7 +117,7 @@ export class DockerClient implements AsyncDisposable {
     const response = await this.#answerTo(call)
     const status = response.statusCode ?? 0
     if ((status >= 200 && status < 300) || status === 304) return response
-    throw failureOf(status, await firstText(response), call.doing)
+    throw (call.failureOf ?? failureOf)(status, await firstText(response), call.doing)
   }
 
   async #answerTo(call: Call): Promise<http.IncomingMessage> {

@@ -8,6 +8,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { until } from '../../../../tests/until.ts'
+import type { EngineError } from '../engine.ts'
 import { DockerEngine } from './docker-engine.ts'
 
 type Answer = readonly [status: number, body: string, headers?: http.OutgoingHttpHeaders]
@@ -85,6 +86,34 @@ for (const [text, kind] of pulls) {
     })
   })
 }
+
+/** As Docker 20.10 answers, for a registry that redirects inward or repeats what it was sent. */
+const early: readonly [status: number, text: string, kind: string][] = [
+  [404, 'manifest for registry.test/x:1 not found: manifest unknown', 'absent'],
+  [404, "pull access denied for x, may require 'docker login': denied: hush-hush", 'refused'],
+  [500, 'error parsing HTTP 403 response body: invalid character: "an inner page"', 'unavailable'],
+  [500, 'Head "http://10.0.0.1/v2/x/manifests/1": dial tcp: connection refused', 'unavailable'],
+  [500, 'Get "https://registry.test/v2/": unauthorized: Basic bWU6aHVzaC1odXNo', 'refused'],
+]
+
+test('a pull that fails before it begins says no more than one that fails later', async () => {
+  const credentials = { server: 'registry.test', username: 'me', password: 'hush-hush' }
+  for (const [status, message, kind] of early) {
+    const answer = (method: string): Answer | undefined =>
+      method === 'POST' ? [status, JSON.stringify({ message })] : undefined
+    await withServer(answer, async (engine) => {
+      const work = engine.pull('registry.test/x:1', { credentials })
+      await assert.rejects(work, (error: EngineError) => {
+        assert.equal(error.kind, kind, error.message)
+        assert.doesNotMatch(error.message, /inner page|10\.0\.0\.1|connection refused|hush/)
+        // For the operator alone, and no secret for anybody.
+        assert.match(String(error.cause), /registry\.test|inner page|10\.0\.0\.1|denied/)
+        assert.doesNotMatch(String(error.cause), /hush-hush|bWU6aHVzaC1odXNo/)
+        return true
+      })
+    })
+  }
+})
 
 test('a pull that ends well without an image is absent, and sends its credentials', async () => {
   let sent = ''

@@ -1,8 +1,10 @@
 /**
- * Pulls an image. The answer's status means nothing: errors are among the lines of progress, and only an inspection
- * of the image afterwards proves the pull (facts B.2).
+ * Pulls an image. A good status means nothing: errors are among the lines of progress, and only an inspection of the image
+ * afterwards proves the pull (facts B.2). Docker answers with a bad one where it fails early. In both the engine repeats what
+ * answered at the registry's address.
  */
 
+import { withoutSecrets } from '#kernel/short-words.ts'
 import { failureOfConnection } from '../answer.ts'
 import { EngineError, type RegistryCredentials } from '../engine.ts'
 import { parseJson, textAt } from '../json.ts'
@@ -27,6 +29,8 @@ export async function pullImage(
   const doing = `pull the image '${image}'`
   const problem = imageProblem(image)
   if (problem !== undefined) throw new EngineError('refused', `${doing}: ${problem}`)
+  const failed = (words: string): EngineError =>
+    failureOfPull(withoutSecrets(words, secretsOf(options.credentials)), image)
   const response = await client.stream({
     kind: 'stream',
     method: 'POST',
@@ -36,6 +40,8 @@ export async function pullImage(
       options.credentials === undefined ? {} : { 'x-registry-auth': auth(options.credentials) },
     doing,
     silentSeconds,
+    failureOf: (status, body) =>
+      failed(textAt(parseJson(body), 'message') || body || `status ${status}`),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
   let failure = ''
@@ -51,8 +57,15 @@ export async function pullImage(
     throw failureOfConnection(cause, doing)
   }
   failure ||= textAt(parseJson(line), 'error')
-  if (failure !== '') throw failureOfPull(failure, image)
+  if (failure !== '') throw failed(failure)
   await inspectImage(client, image, { api: options.api, doing })
+}
+
+/** A registry may repeat what it was sent. */
+function secretsOf(credentials: RegistryCredentials | undefined): readonly string[] {
+  if (credentials === undefined) return []
+  const { username, password } = credentials
+  return [password, Buffer.from(`${username}:${password}`).toString('base64')]
 }
 
 /** Without a tag or digest Docker pulls every tag. */

@@ -7,15 +7,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { withoutSecrets } from '#kernel/short-words.ts'
 import { programMissing, withinMemory } from '#outbound/bounded-program.ts'
 import { DatabaseEngineError } from '../engine.ts'
-import {
-  checkServerTexts,
-  lostSnapshot,
-  type ReachableServer,
-  routeTo,
-  withoutPassword,
-} from './connect.ts'
+import { checkServerTexts, lostSnapshot, type ReachableServer, routeTo } from './connect.ts'
 import type { ClientPrograms } from './find-client-programs.ts'
 
 interface ProgramRun {
@@ -124,7 +119,7 @@ export async function runProgram(run: ProgramRun): Promise<void> {
     }
     if (code !== 0 && ownMemory.test(words)) throw outOfMemory(run)
     if (code !== 0 && !isPassedOver) {
-      throw complaint(run.name, withoutPassword(words.replaceAll(countOfErrors, ''), password))
+      throw complaint(run.name, withoutSecrets(words.replaceAll(countOfErrors, ''), [password]))
     }
   } finally {
     run.signal.removeEventListener('abort', stop)

@@ -6,6 +6,7 @@
 import pg, { type Client, type ClientConfig } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { serverTypes } from '#kernel/server-values.ts'
+import { withoutSecrets } from '#kernel/short-words.ts'
 import { NotReached, type Route, socketOf } from '#outbound/outbound.ts'
 import { tlsOutward, wordsOf } from '#outbound/tls.ts'
 import type { WayOut } from '#outbound/way-of-parent.ts'
@@ -293,19 +294,11 @@ export function codeOf(error: unknown): string | undefined {
 
 const authentication: ReadonlySet<string> = new Set(['28000', '28P01'])
 
-/** Shorter ones are in words that have nothing to do with them. */
-const hiddenFrom = 6
-
-/** A server may repeat what it was given; what it says is shown to whoever may read it. */
-export function withoutPassword(text: string, password: string): string {
-  return password.length < hiddenFrom ? text : text.replaceAll(password, '*****')
-}
-
 /** The error that the port's caller gets instead of `error`. */
 export function translate(error: unknown, access: ServerAccess): DatabaseEngineError {
   if (error instanceof DatabaseEngineError) return error
   // The words of the server alone: ours name hosts and users, which may be written as the password is.
-  if (error instanceof Error) error.message = withoutPassword(error.message, access.password)
+  if (error instanceof Error) error.message = withoutSecrets(error.message, [access.password])
   return worded(error, access.address)
 }
 
