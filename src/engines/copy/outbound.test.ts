@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -108,27 +108,44 @@ test('a server without a password gets none of the environment or of files', asy
     delete process.env['PGPASSWORD']
     rmSync(folder, { recursive: true })
   })
-  let told = ''
+  const { outbound } = watchedWay({ mode: 'open' })
+  await using server = await openCurious(() => undefined)
+  const location = { ...table('127.0.0.1', server.port), password: '' }
+  await refusal(location, outbound)
+  process.env['PGPASSWORD'] = 'of-the-operator-too'
+  await refusal(location, outbound)
+  assert.deepEqual(server.told, ['', ''])
+})
+
+test('a password that its server repeats is not told', async () => {
+  const { outbound } = watchedWay({ mode: 'open' })
+  await using server = await openCurious((password) => `no ${password} here`)
+  const location = { ...table('127.0.0.1', server.port), password: 'a-secret-of-it' }
+  assert.match((await refusal(location, outbound)).message, /no \*+ here/)
+})
+
+/** A PostgreSQL server that asks for the password in clear text, and answers with an error of these words. */
+async function openCurious(answer: (password: string) => string | undefined) {
+  const told: string[] = []
   const server = createServer((socket) => {
-    // It asks for the password in clear text.
     socket.once('data', () => {
       socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]))
       socket.once('data', (bytes) => {
-        told += bytes.toString('latin1')
-        socket.destroy()
+        const password = bytes.toString('utf8', 5, bytes.length - 1)
+        told.push(password)
+        const words = answer(password)
+        if (words === undefined) return socket.destroy()
+        const body = Buffer.from(`SERROR\0C58000\0M${words}\0\0`)
+        const head = Buffer.from([0x45, 0, 0, 0, 4 + body.length])
+        return socket.end(Buffer.concat([head, body]))
       })
     })
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  t.after(() => server.close())
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  const { outbound } = watchedWay({ mode: 'open' })
-  await refusal({ ...table('127.0.0.1', port), password: '' }, outbound)
-  process.env['PGPASSWORD'] = 'of-the-operator-too'
-  await refusal({ ...table('127.0.0.1', port), password: '' }, outbound)
-  assert.equal(told, 'p\0\0\0\u0005\0'.repeat(2))
-})
+  // A server that listens on a port has such an address.
+  const { port } = server.address() as AddressInfo
+  return { port, told, [Symbol.asyncDispose]: async () => void server.close() }
+}
 
 test('the blob client goes by judged addresses: a name that changes, a redirect inside', async (t) => {
   if (!requireOrSkip(t, hasAzurite(), howToGetAzurite)) return

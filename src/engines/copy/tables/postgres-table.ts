@@ -3,6 +3,7 @@
 import { Client, DatabaseError, escapeIdentifier } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { serverTypes } from '#kernel/server-values.ts'
+import { withoutSecrets } from '#kernel/short-words.ts'
 import { type Outbound, socketOf } from '#outbound/outbound.ts'
 import { tlsOutward } from '#outbound/tls.ts'
 import { CopyFailure, type PostgresTable } from '../engine.ts'
@@ -149,7 +150,8 @@ export async function callServer<T>(
     const where = shown(location)
     if (error instanceof DatabaseError) {
       const side = what === 'read' ? 'SourceRefused' : 'TargetRefused'
-      const fate = error.code?.startsWith('28') ? 'sign-in refused' : error.message
+      const words = withoutSecrets(error.message, [location.password])
+      const fate = error.code?.startsWith('28') ? 'sign-in refused' : words
       throw new CopyFailure(side, `${where}: ${fate} (${error.code ?? 'no code'})`, 'never', {
         cause: error,
       })
