@@ -114,10 +114,10 @@ test('a server without a password gets none of the environment or of files', asy
   await refusal(location, outbound)
   process.env['PGPASSWORD'] = 'of-the-operator-too'
   await refusal(location, outbound)
-  assert.deepEqual(server.told, ['', ''])
+  assert.deepEqual(server.passwords, ['', ''])
 })
 
-test('a password that its server repeats is not told', async () => {
+test('a password that its server repeats is not shown', async () => {
   const { outbound } = watchedWay({ mode: 'open' })
   await using server = await openCurious((password) => `no ${password} here`)
   const location = { ...table('127.0.0.1', server.port), password: 'a-secret-of-it' }
@@ -126,13 +126,13 @@ test('a password that its server repeats is not told', async () => {
 
 /** A PostgreSQL server that asks for the password in clear text, and answers with an error of these words. */
 async function openCurious(answer: (password: string) => string | undefined) {
-  const told: string[] = []
+  const passwords: string[] = []
   const server = createServer((socket) => {
     socket.once('data', () => {
       socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]))
       socket.once('data', (bytes) => {
         const password = bytes.toString('utf8', 5, bytes.length - 1)
-        told.push(password)
+        passwords.push(password)
         const words = answer(password)
         if (words === undefined) return socket.destroy()
         const body = Buffer.from(`SERROR\0C58000\0M${words}\0\0`)
@@ -144,7 +144,7 @@ async function openCurious(answer: (password: string) => string | undefined) {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   // A server that listens on a port has such an address.
   const { port } = server.address() as AddressInfo
-  return { port, told, [Symbol.asyncDispose]: async () => void server.close() }
+  return { port, passwords, [Symbol.asyncDispose]: async () => void server.close() }
 }
 
 test('the blob client goes by judged addresses: a name that changes, a redirect inside', async (t) => {

@@ -85,7 +85,7 @@ test('a server without a password gets none that lies in the home of the program
   writeFileSync(join(home, '.pgpass'), '*:*:*:*:of-the-operator\n', { mode: 0o600 })
   const script = `#!/bin/sh\nHOME=${home} exec ${join(real.folder, 'pg_dump')} "$@"\n`
   writeFileSync(join(home, 'pg_dump'), script, { mode: 0o755 })
-  let told = ''
+  let got = ''
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
     socket.on('data', (bytes) => {
@@ -93,7 +93,7 @@ test('a server without a password gets none that lies in the home of the program
       if (bytes.length === 8) socket.write('N')
       else if (bytes[0] === 0) socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]))
       else {
-        told += bytes.toString('latin1')
+        got += bytes.toString('latin1')
         socket.destroy()
       }
     })
@@ -117,5 +117,5 @@ test('a server without a password gets none that lies in the home of the program
     signal: new AbortController().signal,
   })
   await assert.rejects(running, /pg_dump: no connection to its server$/)
-  assert.equal(told, '')
+  assert.equal(got, '')
 })
