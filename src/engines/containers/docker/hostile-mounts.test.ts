@@ -11,6 +11,7 @@ import { startPodman, type ThrowawayPodman, testImage, webGroup } from '../testi
 import { DockerEngine } from './docker-engine.ts'
 import { pauseProgram } from './pause-image.ts'
 
+const notImplemented = 38
 const tests = engineOfTests(startPodman, requireOrSkip)
 
 function onPodman(
@@ -115,26 +116,43 @@ onPodman(
   },
 )
 
+/** An image with a program of these instructions, and bytes after them. */
+async function programmed(name: string, code: string, after = ''): Promise<string> {
+  const head = pauseProgram('amd64')?.subarray(0, 120)
+  assert.ok(head !== undefined)
+  const program = Buffer.concat([head, Buffer.from(code, 'hex'), Buffer.from(after)])
+  for (const at of [96, 104]) program.writeBigUInt64LE(BigInt(program.length), at)
+  await writeFile(join(tests.folder(), name), program, { mode: 0o755 })
+  return built(tests, name, [`COPY ${name} /bin/${name}`])
+}
+
 onPodman(
   'a program takes no lease on its accounts, for which the engine would wait',
   async (engine, started) => {
     if (process.arch !== 'x64') return
     // open("/etc/passwd"), fcntl(F_SETLEASE, F_WRLCK), and its error as the exit code.
-    const code = Buffer.from(
-      '488d3d2700000031f6b8020000000f0589c7be00040000ba01000000b8480000000f0589c7f7dfb83c0000000f05',
-      'hex',
-    )
-    const head = pauseProgram('amd64')?.subarray(0, 120)
-    assert.ok(head !== undefined)
-    const program = Buffer.concat([head, code, Buffer.from('/etc/passwd\0')])
-    for (const at of [96, 104]) program.writeBigUInt64LE(BigInt(program.length), at)
-    await writeFile(join(tests.folder(), 'lease'), program, { mode: 0o755 })
-    const image = await built(tests, 'lease', ['COPY lease /bin/lease'])
+    const code =
+      '488d3d2700000031f6b8020000000f0589c7be00040000ba01000000b8480000000f0589c7f7dfb83c0000000f05'
+    const image = await programmed('lease', code, '/etc/passwd\0')
     const spec = webGroup(['/bin/lease'], { image })
     await engine.create('lease', spec)
     await engine.start('lease', spec, ['web'])
     assert.notEqual(await exitCode(started, 'lease'), 0)
     await engine.remove('lease')
+  },
+)
+
+onPodman(
+  'a program reaches no keys, which all users of the host share',
+  async (engine, started) => {
+    if (process.arch !== 'x64') return
+    // keyctl(KEYCTL_READ, KEY_SPEC_USER_KEYRING, 0, 0), and its error as the exit code.
+    const code = 'bf0b00000048c7c6fcffffff31d24531d2b8fa0000000f0589c7f7dfb83c0000000f05'
+    const spec = webGroup(['/bin/keys'], { image: await programmed('keys', code) })
+    await engine.create('keys', spec)
+    await engine.start('keys', spec, ['web'])
+    assert.equal(await exitCode(started, 'keys'), notImplemented)
+    await engine.remove('keys')
   },
 )
 

@@ -1,7 +1,8 @@
 /**
  * The seccomp profile of containers on Podman: the engine's own, without what a program could hold the engine with. In a user namespace of
  * its own a program removes files over which something is mounted, and with a lease it makes each opening of a file wait. Both reach the
- * accounts of its container, which the engine and the runtime open while they hold its lock. Docker's own profile has no such namespaces.
+ * accounts of its container, which the engine and the runtime open while they hold its lock. Keys and the log of the kernel belong to the host:
+ * who fills its number of keys keeps every container from starting. Docker's own profile has none of these.
  */
 
 import { posix } from 'node:path'
@@ -31,6 +32,10 @@ const conditionsByCall: Readonly<Record<string, readonly (readonly [number, numb
   fcntl64: leases(),
   // Its flags are out of sight. Programs then call `clone`.
   clone3: [],
+  keyctl: [],
+  add_key: [],
+  request_key: [],
+  syslog: [],
 }
 
 function leases(): readonly (readonly [number, number, number])[] {
