@@ -262,6 +262,8 @@ function promiseSurroundings({ test }: ContractFixture): void {
   })
 }
 
+const score = '/proc/self/oom_score_adj'
+
 function promiseTalking({ test }: ContractFixture): void {
   test('exec: streams apart, input, exit code, terminal', async (fixture) => {
     const group = fixture.group()
@@ -295,6 +297,15 @@ function promiseTalking({ test }: ContractFixture): void {
     })
     await terminal.write(Buffer.from('\n'))
     assert.match(await textOf(terminal), /33 101\r\n\/dev\/pts/)
+  })
+
+  test('where the machine has no more memory, programs and commands are killed first', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([script(fixture, 'web', `cat ${score}; sleep 100`)]))
+    await using command = await fixture.engine().exec(group, 'web', { command: ['cat', score] })
+    assert.equal(await textOf(command), '1000\n')
+    assert.equal(await eventually(fixture, () => logOf(fixture, group, 'web')), '1000\n')
+    await fixture.engine().remove(group)
   })
 
   test('attach follows what is written', async (fixture) => {

@@ -19,6 +19,9 @@ import { pauseImage } from './pause-image.ts'
 /** The folder of the sandbox where the volumes are mounted. */
 export const volumesFolder = '/volumes'
 
+/** Where the machine's memory ends, the kernel kills programs of callers before anything else, and they cannot change that. */
+export const killedFirst = 1000
+
 /** The call that creates a container. */
 export type Creation = Pick<Call, 'query' | 'body'> & { readonly name: string }
 
@@ -193,6 +196,7 @@ function partBody(
       ...(part.limits.cpu === undefined ? {} : { NanoCpus: Math.round(part.limits.cpu * 1e9) }),
       ...(part.limits.memoryBytes === undefined ? {} : { Memory: part.limits.memoryBytes }),
       ...(part.limits.processes === undefined ? {} : { PidsLimit: part.limits.processes }),
+      OomScoreAdj: killedFirst,
       ...((part.gpu ?? 0) > 0
         ? { DeviceRequests: [{ Driver: '', Count: part.gpu, Capabilities: [['gpu']] }] }
         : {}),

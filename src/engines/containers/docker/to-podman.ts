@@ -16,6 +16,7 @@ import {
   type Dialect,
   environmentOf,
   isReadOnly,
+  killedFirst,
   type PartMaterial,
   sandboxVolumes,
   unstartedLabels,
@@ -157,6 +158,7 @@ function partBody(
       ...(memoryBytes === undefined ? {} : { memory: { limit: memoryBytes } }),
       ...(processes === undefined ? {} : { pids: { limit: processes } }),
     },
+    oom_score_adj: killedFirst,
     ...((part.gpu ?? 0) > 0 ? { devices: gpus(part.gpu ?? 0) } : {}),
     // Podman gives a privileged container none, unless it is told one.
     ...(profile === undefined || security.privileged === true
