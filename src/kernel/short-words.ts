@@ -1,3 +1,5 @@
+import { replacedIn } from './text-search.ts'
+
 /** Shortens foreign text to one line. It is cut first, because cleaning takes time for each character. */
 export function shortWords(text: string, charactersMax: number): string {
   return text
@@ -13,5 +15,5 @@ const hiddenFrom = 6
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter(({ length }) => length >= hiddenFrom)
-    .reduce((left, secret) => left.replaceAll(secret, '*****'), text)
+    .reduce((left, secret) => replacedIn(left, secret, '*****'), text)
 }

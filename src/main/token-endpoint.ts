@@ -4,6 +4,7 @@
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import { positionIn } from '#kernel/text-search.ts'
 import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { answerOf, textOf } from '#outbound/request.ts'
 import type { TokenAnswer, TokenEndpoint } from '#providers/api-management/dependencies.ts'
@@ -72,7 +73,9 @@ const secretNames = ['client_secret', 'code', 'code_verifier', 'refresh_token']
 
 function repeatsSecret(text: string, form: Readonly<Record<string, string>>): boolean {
   const secrets = secretNames.flatMap((name) => form[name] || [])
-  return secrets.some((one) => text.includes(one) || text.includes(encodeURIComponent(one)))
+  return secrets.some((one) =>
+    [one, encodeURIComponent(one)].some((part) => positionIn(text, part) >= 0),
+  )
 }
 
 function read(status: number, text: string, form: Readonly<Record<string, string>>): TokenAnswer {

@@ -3,6 +3,8 @@
  * its arguments allows, so pattern matching is left out.
  */
 
+import { positionIn } from '../text-search.ts'
+
 /** The type of a value in a filter. `dateTime` covers dates too: both are moments in milliseconds. */
 export type ValueType =
   | 'string'
@@ -48,10 +50,13 @@ const twoStrings = { parameters: ['string', 'string'], result: 'boolean' } as co
 
 /** By the name that OData uses. `substringof` is the older form of `contains`, with the searched text first. */
 export const builtInFunctions: Readonly<Record<string, BuiltIn>> = Object.freeze({
-  contains: { ...twoStrings, compute: (text: string, part: string) => text.includes(part) },
+  contains: { ...twoStrings, compute: (text: string, part: string) => positionIn(text, part) >= 0 },
   startswith: { ...twoStrings, compute: (text: string, part: string) => text.startsWith(part) },
   endswith: { ...twoStrings, compute: (text: string, part: string) => text.endsWith(part) },
-  substringof: { ...twoStrings, compute: (part: string, text: string) => text.includes(part) },
+  substringof: {
+    ...twoStrings,
+    compute: (part: string, text: string) => positionIn(text, part) >= 0,
+  },
   tolower: { parameters: ['string'], result: 'string', compute: (t: string) => t.toLowerCase() },
   toupper: { parameters: ['string'], result: 'string', compute: (t: string) => t.toUpperCase() },
   trim: { parameters: ['string'], result: 'string', compute: (t: string) => t.trim() },
@@ -64,7 +69,7 @@ export const builtInFunctions: Readonly<Record<string, BuiltIn>> = Object.freeze
   indexof: {
     parameters: ['string', 'string'],
     result: 'number',
-    compute: (text: string, part: string) => text.indexOf(part),
+    compute: positionIn,
   },
   substring: {
     parameters: ['string', 'number', 'number'],

@@ -3,6 +3,8 @@
  * caller writes both.
  */
 
+import { positionIn } from '#kernel/text-search.ts'
+
 export const mask = '*****'
 
 /** A text of this length that equals a secret is no coincidence. */
@@ -59,7 +61,7 @@ export class SecretFinder {
 
   /** The text with every occurrence masked; overlapping ones become one mask. */
   masked(text: string): string {
-    if (this.#few?.every((secret) => !text.includes(secret)) === true) return text
+    if (this.#few?.every((secret) => positionIn(text, secret) < 0) === true) return text
     const found: [from: number, to: number][] = []
     let at = this.#root
     for (let index = 0; index < text.length; index++) {

@@ -1,0 +1,44 @@
+/**
+ * Finds a text in another, in a time that their two lengths bound. The runtime's own search compares a long text anew at
+ * each place: whoever writes both holds the process for their product.
+ */
+
+/** As long as this it is left to the runtime. */
+const shortMax = 32
+
+/** As `text.indexOf(part, after)`. */
+export function positionIn(text: string, part: string, after = 0): number {
+  if (part.length <= shortMax) return text.indexOf(part, after)
+  const from = text.indexOf(part.slice(0, shortMax), after)
+  return from < 0 || from + part.length > text.length ? -1 : searched(text, part, from)
+}
+
+/** As `text.replaceAll(part, by)`, for a part that is not empty. */
+export function replacedIn(text: string, part: string, by: string): string {
+  let made = ''
+  let from = 0
+  for (let at = positionIn(text, part); at >= 0; at = positionIn(text, part, from)) {
+    made += text.slice(from, at) + by
+    from = at + part.length
+  }
+  return made + text.slice(from)
+}
+
+/** By Knuth, Morris and Pratt: no character of the text is read again. */
+function searched(text: string, part: string, from: number): number {
+  // For each beginning of the part: the length of the longest shorter one that it ends with.
+  const shorter = new Int32Array(part.length)
+  for (let at = 1, length = 0; at < part.length; at++) {
+    const code = part.charCodeAt(at)
+    while (length > 0 && code !== part.charCodeAt(length)) length = shorter[length - 1] ?? 0
+    if (code === part.charCodeAt(length)) length++
+    shorter[at] = length
+  }
+  for (let at = from, length = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    while (length > 0 && code !== part.charCodeAt(length)) length = shorter[length - 1] ?? 0
+    if (code === part.charCodeAt(length)) length++
+    if (length === part.length) return at + 1 - length
+  }
+  return -1
+}
