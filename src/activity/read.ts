@@ -3,7 +3,7 @@
  * back short and continue by its cursor.
  */
 
-import { nextTurn } from '#stores/next-turn.ts'
+import { freeTurn, nextTurn } from '#stores/next-turn.ts'
 import type { Sql } from '#stores/store.ts'
 import { openScan, type ScanPosition } from './scan.ts'
 import {
@@ -49,6 +49,7 @@ export async function readActivity(
         await nextTurn()
       }
       const activity = toActivity(row)
+      await freeTurn()
       if (matchesQuery(query, activity)) {
         left -= characters
         const isFull = items.length === limit || (left < 0 && items.length > 0)

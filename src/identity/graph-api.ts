@@ -8,7 +8,7 @@ import { Type } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { collection, type FieldMap } from '#kernel/filter/field-map.ts'
 import { filterOf } from '#kernel/filter/filter-of.ts'
-import { nextTurn } from '#stores/next-turn.ts'
+import { acceptedOf, nextTurn } from '#stores/next-turn.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
 import { applicationRoutes, showApplication, showWithSecrets } from './graph-applications.ts'
@@ -176,7 +176,7 @@ async function search(
   let after: string | undefined
   for (let looked = 0; looked < scannedMax; ) {
     const page = await directory.list(type, after, defaultIdentityLimits.pageSizeMax)
-    for (const one of page.items) if (matches(one) && found.length < top) found.push(one)
+    found.push(...(await acceptedOf(page.items, matches)).slice(0, top - found.length))
     if (page.next === undefined || found.length === top) return found
     looked += page.items.length
     after = page.next

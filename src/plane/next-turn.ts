@@ -1,6 +1,7 @@
 /** The turns of `kernel/turns.ts` for providers, which cannot import stores. */
 
 import {
+  acceptedOf as accepted,
   connected as connection,
   freeTurn as free,
   freeUnknownTurn as freeUnknown,
@@ -9,6 +10,8 @@ import {
 } from '#stores/next-turn.ts'
 
 export const nextTurn = next
+
+export const acceptedOf = accepted
 
 export const freeTurn = free
 

@@ -9,7 +9,7 @@ import { filterOf } from '#kernel/filter/filter-of.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
-import { nextTurn } from '#plane/next-turn.ts'
+import { acceptedOf, freeTurn, nextTurn } from '#plane/next-turn.ts'
 
 /** The position in a list. The plane signs it, so it is what was written here. */
 interface Cursor {
@@ -74,6 +74,7 @@ export function countedList<M>(
       waiting = waiting.filter(({ id }) => end !== undefined && id.key > end)
       for (const row of rows) {
         after = row.id.key
+        await freeTurn()
         if (!matches(row)) continue
         if (skip > 0) {
           skip--
@@ -115,12 +116,12 @@ async function countMatches<M>(
   { reader, parent: under }: ListContext,
   { type, matches, extra, budget }: Counting<M>,
 ): Promise<number | undefined> {
-  let count = extra.filter(matches).length
+  let count = (await acceptedOf(extra, matches)).length
   let after: string | undefined
   const countPage = async (limit: number): Promise<void> => {
     const page = await reader.page({ type, under, after, limit })
     // The type's `toModel` made the rows.
-    for (const row of page.items as readonly Resource<M>[]) if (matches(row)) count++
+    count += (await acceptedOf(page.items as readonly Resource<M>[], matches)).length
     after = page.next
   }
   for (let left = budget; left > 0; left -= rowsAtOnceMax) {

@@ -4,6 +4,7 @@
  */
 
 import type { ListPage } from '#plane/declare/wire.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import { boundedPage } from '#query/bounded-page.ts'
 import type { Cursor, RangeRows } from '#query/keyset-page.ts'
 import type { HealthEvent } from './event.ts'
@@ -33,11 +34,14 @@ export async function readPage(
     cursorOf,
     async show(places) {
       const events = await eventStore.findAll(places.map((place) => place.id))
-      return places.map((place) => {
+      const shown: (object | undefined)[] = []
+      for (const { id } of places) {
+        await freeTurn()
         // An event that changed since its row was read is now further ahead.
-        const event = events.get(place.id)
-        return event === undefined ? undefined : query.show(event)
-      })
+        const event = events.get(id)
+        shown.push(event === undefined ? undefined : query.show(event))
+      }
+      return shown
     },
   })
   return next === undefined ? { items } : { items, next: next.join(' ') }

@@ -4,7 +4,7 @@
  */
 
 import type { ListPage } from '#plane/declare/wire.ts'
-import { nextTurn } from '#plane/next-turn.ts'
+import { freeTurn, nextTurn } from '#plane/next-turn.ts'
 
 interface Scan<R> {
   /**
@@ -34,6 +34,8 @@ export async function scanPage<R>(scan: Scan<R>): Promise<ListPage<R>> {
     const { rows, next, isShort } = await scan.read(after, size)
     budget -= size
     for (const row of rows) {
+      // It may take long to decide on each.
+      await freeTurn()
       if (await scan.accepts(row)) {
         // The first item that no longer fits shows that there is a next page.
         if (items.length === limit) return pageOf(items, after)

@@ -7,6 +7,7 @@ import { qualify } from '#kernel/vendor.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import { countedQuery, skipOf } from '../../domain/counted-list.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Definition } from '../definitions/model.ts'
@@ -57,6 +58,7 @@ export function apiProducts(): ResourceType {
           const row = await reader.get(at)
           if (row === undefined) continue
           if (!(await may('ApiManagement/service/products/read', row.id))) continue
+          await freeTurn()
           if (!matches(row) || skip-- > 0) continue
           found.push(row)
           if (found.length > limit) break

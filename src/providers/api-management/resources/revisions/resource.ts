@@ -7,6 +7,7 @@ import { nameOf } from '#kernel/resource-id.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import { countedQuery, skipOf } from '../../domain/counted-list.ts'
 import { revisionOf } from '../../domain/names.ts'
 import { currentRevisionOf, revisionsAfter } from '../../domain/revisions.ts'
@@ -59,6 +60,7 @@ export function revisions(): ResourceType {
         for await (const row of revisionsAfter(reader, type, currentRevisionOf(parent), cursor)) {
           signal?.throwIfAborted()
           const revision = show(row)
+          await freeTurn()
           if (!matches(revision) || skip-- > 0) continue
           if (found.length === limit) return { items: found, ...(last && { next: last }) }
           found.push(revision)

@@ -54,11 +54,24 @@ export class KnownStatements {
     spelling: string,
     make: () => readonly KnownDimension[],
   ): readonly KnownDimension[] {
+    return this.kept(dimensions, spelling) ?? this.keep(dimensions, spelling, make())
+  }
+
+  kept(
+    dimensions: readonly KnownDimension[],
+    spelling: string,
+  ): readonly KnownDimension[] | undefined {
+    return this.#derived.get(dimensions)?.get(spelling)
+  }
+
+  /** `made` may depend only on what `spelling` contains. */
+  keep(
+    dimensions: readonly KnownDimension[],
+    spelling: string,
+    made: readonly KnownDimension[],
+  ): readonly KnownDimension[] {
     const all = this.#derived.get(dimensions) ?? new Map<string, readonly KnownDimension[]>()
     this.#derived.set(dimensions, all)
-    const found = all.get(spelling)
-    if (found !== undefined) return found
-    const made = make()
     if (all.size >= derivedMax) all.clear()
     all.set(spelling, made)
     return made

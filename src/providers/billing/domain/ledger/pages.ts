@@ -4,7 +4,7 @@
  * the dimensions of the statements alone. Entries never change, so an entry is all a continuation has to name.
  */
 
-import { nextTurn } from '#plane/next-turn.ts'
+import { acceptedOf, nextTurn } from '#plane/next-turn.ts'
 import { refuseBilling } from '../../errors.ts'
 import { type Continuation, continuation, continued, ended, isAhead } from './continuation.ts'
 import { byId, entriesOf } from './entries.ts'
@@ -91,8 +91,8 @@ async function candidatesOf(
     rows.push(...found)
   }
   const entries = await entriesOf(deps, rows, byId(statements))
-  const shared = entries.filter((entry) => selection.allows(entry))
-  return [...shared, ...selection.named].filter((entry) => query.holds(entry))
+  const shared = await acceptedOf(entries, (entry) => selection.allows(entry))
+  return acceptedOf([...shared, ...selection.named], (entry) => query.holds(entry))
 }
 
 function sortedPage(
@@ -145,7 +145,8 @@ async function walkPage(walking: PartialOrderRead): Promise<EntryPage> {
       const missing = limit + 1 - found.length
       const size = readsEach ? Math.min(readRowsMax, scanRowsMax) : Math.min(1000, missing + skip)
       const seen = await scanAll(deps, stream, after, size)
-      const entries = (await entriesOf(deps, seen.rows, statements)).filter(
+      const entries = await acceptedOf(
+        await entriesOf(deps, seen.rows, statements),
         (entry) => selection.allows(entry) && query.holds(entry),
       )
       const skipped = Math.min(skip, entries.length)

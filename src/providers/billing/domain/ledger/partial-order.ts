@@ -3,7 +3,7 @@
  * more ties are kept than the page shows; beyond a limit of ties the order is refused.
  */
 
-import { nextTurn } from '#plane/next-turn.ts'
+import { freeTurn, nextTurn } from '#plane/next-turn.ts'
 import { refuseBilling } from '../../errors.ts'
 import { type Continuation, continuationBefore, ended, isAhead } from './continuation.ts'
 import { byId, entriesOf } from './entries.ts'
@@ -102,6 +102,7 @@ class Page {
     let walkedAlike = 0
     const isFull = async (rows: readonly Row[]): Promise<boolean> => {
       for (const entry of await entriesOf(deps, rows, statements)) {
+        await freeTurn()
         if (!selection.allows(entry) || !query.holds(entry) || !this.#isWanted(entry)) continue
         if (alike !== undefined && query.compareFirst(stream.served, alike, entry) !== 0) {
           if (this.#take(ties)) return true

@@ -3,6 +3,7 @@
  * looking at an entry. Where the dimensions are too many to keep in mind, the text index and the entries decide.
  */
 
+import { acceptedOf } from '#plane/next-turn.ts'
 import { number } from '../cells.ts'
 import { statementDimensions, sumsAsText, totalsOf } from '../tables.ts'
 import type { Dimension, Entry, Row, Statement } from './entry.ts'
@@ -69,7 +70,7 @@ export async function selectDimensions(
     }
   }
   const own = words.length === 0 ? [] : await entriesOfWords(deps, statements, words)
-  const named = own?.filter((entry) => allowsOwn(entry) && !allows(entry)) ?? []
+  const named = await acceptedOf(own ?? [], (entry) => allowsOwn(entry) && !allows(entry))
   const all = await knownDimensions(deps, statements)
   const whole: Selection = {
     isEmpty: false,
@@ -97,12 +98,11 @@ export async function selectDimensions(
     }
     // The words match everything of the statement except its invoice, which it gets when it is closed.
     const asked = JSON.stringify([statement.invoice ?? '', query.filterText, ...words])
-    chosen.set(
-      statement.id,
-      deps.known.derived(known, asked, () =>
-        known.filter(({ dimension }) => matches(dimension, statement)),
-      ),
-    )
+    const isMatch = ({ dimension }: KnownDimension): boolean => matches(dimension, statement)
+    const some =
+      deps.known.kept(known, asked) ??
+      deps.known.keep(known, asked, await acceptedOf(known, isMatch))
+    chosen.set(statement.id, some)
   }
   return {
     isEmpty: named.length === 0 && [...chosen.values()].every((some) => some.length === 0),

@@ -3,7 +3,7 @@
  * otherwise from the entries, a bounded range at a time, with turns for other requests.
  */
 
-import { nextTurn } from '#plane/next-turn.ts'
+import { acceptedOf, nextTurn } from '#plane/next-turn.ts'
 import type { SqlValue } from '#stores/store.ts'
 import { refuseBilling } from '../../errors.ts'
 import { number } from '../cells.ts'
@@ -37,7 +37,7 @@ export async function countMatching(
   }
   const selection = await selectDimensions(deps, statements, query, words)
   if (selection.isEmpty) return { entries: 0, totals: nothing }
-  const named = selection.named.filter((entry) => query.holds(entry)).map(countedOf)
+  const named = (await acceptedOf(selection.named, (entry) => query.holds(entry))).map(countedOf)
   if (!byEntry && !selection.isPartial) {
     const known = asks ? selection : undefined
     const all = known === undefined ? await knownDimensions(deps, statements) : undefined
@@ -126,7 +126,10 @@ async function nextRange(
       ...values,
     )
     const entries = await entriesOf(deps, rows.map(rowOf), new Map([[statement.id, statement]]))
-    const matching = entries.filter((entry) => selection.allows(entry) && query.holds(entry))
+    const matching = await acceptedOf(
+      entries,
+      (entry) => selection.allows(entry) && query.holds(entry),
+    )
     return {
       counted: sum(matching.map(countedOf)),
       last,

@@ -13,6 +13,7 @@ import { added, addedEach } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import { acceptedOf } from '#plane/next-turn.ts'
 import { billingVersion } from '../../domain/entity.ts'
 import { invoiceIdOf, profileIdOf } from '../../domain/ids.ts'
 import type { Statement } from '../../domain/ledger/entry.ts'
@@ -168,11 +169,10 @@ async function listInvoices(ledger: Ledger, context: ListContext): Promise<ListP
     billed: true,
     limit: invoicesMax,
   })
-  const matching = all
+  const found = all
     .filter(({ closedAt = 0 }) => closedAt >= from && closedAt < until)
     .filter(({ invoice = '' }) => search.words.every((w) => invoice.toLowerCase().includes(w)))
-    .filter(holds)
-    .toSorted((a, b) => compare(a, b) || b.id - a.id)
+  const matching = (await acceptedOf(found, holds)).sort((a, b) => compare(a, b) || b.id - a.id)
   const last = cursor === undefined ? undefined : all.find(({ id }) => id === Number(cursor))
   const rest =
     last === undefined

@@ -4,6 +4,7 @@
  */
 
 import type { FieldMap } from '#kernel/filter/field-map.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import { boundedPage } from '#query/bounded-page.ts'
 import {
   type Cursor,
@@ -78,11 +79,16 @@ export async function listDetails(
       ...budget(),
       read: (after, limit) => read(reader, after, limit),
       cursorOf: (row) => cursorOf(range.order, row),
-      show: (rows) =>
-        rows.map((row) => {
+      async show(rows) {
+        const shown: (Detail | undefined)[] = []
+        for (const row of rows) {
+          await freeTurn()
           const detail = toDetail(row)
-          return predicate === undefined || predicate.matches(detail) ? detail : undefined
-        }),
+          const isShown = predicate === undefined || predicate.matches(detail)
+          shown.push(isShown ? detail : undefined)
+        }
+        return shown
+      },
     })
     return pageOf(items, next)
   }

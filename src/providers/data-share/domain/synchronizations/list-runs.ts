@@ -1,6 +1,7 @@
 /** A page of runs, newest first; filtered ones may come back short. Ordered ones are those of one bounded reading. */
 
 import { compileOrderBy } from '#kernel/filter/order-by.ts'
+import { acceptedOf } from '#plane/next-turn.ts'
 import { boundedPage } from '#query/bounded-page.ts'
 import { cursorOf, type KeysetRange, readRange } from '#query/keyset-page.ts'
 import { composer } from '#query/statement.ts'
@@ -38,13 +39,12 @@ export async function listRuns(
       { type: 'text', text: 'id', direction: 'desc' },
     ],
   }
-  const matching = (run: Run): Run | undefined =>
-    predicate === undefined || predicate.matches(run) ? run : undefined
+  const matches = predicate === undefined ? () => true : predicate.matches
   if (terms.length > 0) {
     const compiled = compileOrderBy(terms, fields)
     if (!compiled.ok) throw refused('$orderby', compiled.message)
     const { rows } = await readRange(composing, sql, range, { limit: rowsReadMax })
-    const all = rows.flatMap((row) => matching(runs.row(row)) ?? [])
+    const all = await acceptedOf(rows.map(runs.row), matches)
     all.sort(compiled.compare)
     const from = Number(parseCursor(cursor)?.[0] ?? 0)
     const to = from + pageSize
@@ -57,7 +57,11 @@ export async function listRuns(
     rowsAtOnce: (missing) => (predicate === undefined ? missing : rowsAtOnce),
     read: (after, limit) => readRange(composing, sql, range, { after, limit }),
     cursorOf: (row) => cursorOf(range.order, row),
-    show: (rows) => rows.map((row) => matching(runs.row(row))),
+    async show(rows) {
+      const all = rows.map(runs.row)
+      const shown = new Set(await acceptedOf(all, matches))
+      return all.map((run) => (shown.has(run) ? run : undefined))
+    },
   })
   return pageOf(items, next)
 }

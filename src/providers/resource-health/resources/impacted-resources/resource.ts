@@ -23,6 +23,7 @@ import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { ListPage } from '#plane/declare/wire.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import type { HealthEvent, NamedResource } from '../../domain/event.ts'
 import { audiencesOf, type EventStore, everybody } from '../../domain/event-store.ts'
 import { isImpacted, isNamedBy, type ServiceNames } from '../../domain/impact-match.ts'
@@ -99,6 +100,7 @@ export function openImpactedResources(deps: ImpactedDependencies): ImpactedResou
       if (from !== undefined) {
         for (let at = from; at < event.impactedResources.length; at++) {
           if (items.length === limit) return { items, next: String(at) }
+          await freeTurn()
           const item = await namedItem(event.impactedResources[at], requested, deps.services.reader)
           if (item !== undefined && matches(item)) items.push(shown(item))
         }
@@ -112,6 +114,7 @@ export function openImpactedResources(deps: ImpactedDependencies): ImpactedResou
           limit: 200,
         })
         for (const { resource } of rows) {
+          await freeTurn()
           const { id, location } = resource
           const item: Item = { id, location, named: undefined }
           const isOne =
