@@ -24,10 +24,14 @@ export function replacedIn(text: string, part: string, by: string): string {
   return made + text.slice(from)
 }
 
+/** Used again: one for each search would be garbage outside of the heap, which is collected late. */
+const numbers = new Int32Array(8 * 1024)
+
 /** By Knuth, Morris and Pratt: no character of the text is read again. */
 function searched(text: string, part: string, from: number): number {
   // For each beginning of the part: the length of the longest shorter one that it ends with.
-  const shorter = new Int32Array(part.length)
+  const shorter = part.length > numbers.length ? new Int32Array(part.length) : numbers
+  shorter[0] = 0
   for (let at = 1, length = 0; at < part.length; at++) {
     const code = part.charCodeAt(at)
     while (length > 0 && code !== part.charCodeAt(length)) length = shorter[length - 1] ?? 0

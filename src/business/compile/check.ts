@@ -26,6 +26,7 @@ import type {
 } from './expression.ts'
 import { filterFunctions } from './functions.ts'
 import { Paths } from './paths.ts'
+import { comparedBy } from './search-cost.ts'
 import { asReal, constant, isNumeric, isWhole } from './typing.ts'
 
 /**
@@ -33,6 +34,9 @@ import { asReal, constant, isNumeric, isWhole } from './typing.ts'
  * within a double.
  */
 const arithmeticMax = 8
+
+/** The characters that the searches of one filter may compare for each row (decision 0394). */
+const comparedMax = 2_000_000
 
 /** The filter as a condition on rows of `source`. Throws an `ApiError` for a fault. */
 export function checkFilter(node: FilterNode, source: Source, model: Model): Expression {
@@ -55,6 +59,7 @@ export function checkOrder(
 class Checker {
   readonly #paths: Paths
   #arithmetic = 0
+  #searched = 0
 
   constructor(paths: Paths) {
     this.#paths = paths
@@ -281,7 +286,15 @@ class Checker {
       return this.#argument(argument, kinds)
     })
     const nullable = list.some((one) => one.nullable)
-    return { form: 'call', kind: shape.result, nullable, name: node.name, arguments: list }
+    const { name } = node
+    const call: Expression = { form: 'call', kind: shape.result, nullable, name, arguments: list }
+    this.#searched += comparedBy(call)
+    if (this.#searched <= comparedMax) return call
+    return this.#refuse(
+      node.position,
+      'searches in short texts',
+      'long ones that were put together',
+    )
   }
 
   #argument(node: FilterNode, kinds: readonly Kind[]): Expression {

@@ -250,7 +250,7 @@ export class LevelReader {
     if (!isScan && summed === undefined) return ({ text, values }) => reads.all(text, ...values)
     const table = summed ?? entity.table.name
     return (fragment) =>
-      scan(reading, { context: this.#context, entity, table, companyId }, fragment)
+      scan(reading, { context: this.#context, entity, table, companyId, options }, fragment)
   }
 
   #listText(

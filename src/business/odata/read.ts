@@ -468,7 +468,7 @@ class SqlReader implements Reader {
     const rows = isScan
       ? await scan(
           reading,
-          { context: this.#context, entity, table: entity.table.name, companyId },
+          { context: this.#context, entity, table: entity.table.name, companyId, options },
           count,
         )
       : await reading.reads.all(count.text, ...count.values)

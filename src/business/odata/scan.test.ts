@@ -112,3 +112,32 @@ test('the requests of one transaction look through so many rows together', async
     bounds,
   )
 })
+
+test('within a transaction a long filter counts for more rows, and so do the lists that it goes through', async () => {
+  const half = odataLimits.scannedRowsMax / 2
+  const read = (address: string, rows: number): Promise<unknown> =>
+    reader.read(
+      {
+        reads: new CountingReads(rows).reads(true),
+        budget: Budget.ofAnswer().inTransaction().share(0),
+      },
+      parsed(address),
+      bounds,
+    )
+  const many = Array.from({ length: 30 }, (_, at) => `contains(city,'${at}')`).join(' or ')
+  await read(`customers?$filter=${many}`, half / 10)
+  await assert.rejects(read(`customers?$filter=${many}`, half), { status: 400 })
+  const list = "salesInvoices?$filter=salesInvoiceLines/any(l: l/description eq 'x')"
+  await read(list, half)
+  // The invoices alone would be few enough.
+  await assert.rejects(read(list, half + 1), { status: 400, message: /lists among them/ })
+})
+
+test('a search that compares many characters for each row is refused, in any reads', () => {
+  const search = `contains(concat(city,'${'a'.repeat(3_000)}'),'${'a'.repeat(2_000)}')`
+  for (const option of ['$filter', '$orderby']) {
+    const asked = () => parsed(`customers?${option}=${search}`)
+    assert.throws(asked, { status: 400, message: /searches in short texts/ })
+  }
+  parsed(`customers?$filter=contains(concat(displayName,concat(' ',city)),'${'a'.repeat(200)}')`)
+})

@@ -13,6 +13,7 @@ import { ofCompany } from './addressed-row.ts'
 import type { ReadContext } from './level-reader.ts'
 import { odataLimits } from './limits.ts'
 import type { QueryOptions } from './options.ts'
+import { lookedThrough } from './scan-cost.ts'
 
 /** The rows to scan. `table` is where most of them are. */
 interface Scanned {
@@ -20,6 +21,7 @@ interface Scanned {
   readonly entity: Entity
   readonly table: string
   readonly companyId: string | undefined
+  readonly options: QueryOptions
 }
 
 /** The number of rows that an index may skip without a scan. */
@@ -47,23 +49,32 @@ export async function scan(
   return await reads.all(text, ...values)
 }
 
-async function requireFew(
-  { reads, budget }: ReadContext,
-  { context, entity, table, companyId }: Scanned,
-): Promise<void> {
+async function requireFew(reading: ReadContext, scanned: Scanned): Promise<void> {
   const { scannedRowsMax } = odataLimits
+  const { nested } = reading.budget
+  for (const { entity, weight } of lookedThrough(scanned.entity, scanned.options)) {
+    const table = entity === scanned.entity ? scanned.table : entity.table.name
+    nested.scanned -= weight * (await countFew(reading, { ...scanned, entity, table }))
+    if (nested.scanned >= 0) continue
+    throw refuse.BadRequest({
+      reason: `The filters, orders and sums of one transaction may look through at most ${scannedRowsMax} rows, those of lists among them, and fewer where they are long. Send requests that only read by themselves.`,
+    })
+  }
+}
+
+/** The number of rows there are; one more than may be looked through stands for all beyond. */
+async function countFew(
+  { reads }: ReadContext,
+  { context, entity, table, companyId }: Scanned,
+): Promise<number> {
   const writer = new SqlWriter(context)
   const own = ofCompany(entity, companyId)(writer)
   const where = own[0] === undefined ? joined('') : joined(' where ', own[0])
   const { text, values } = joined(
     `select count(*) as n from (select 1 from ${table} as t0`,
     where,
-    ` limit ${scannedRowsMax + 1}) as some`,
+    ` limit ${odataLimits.scannedRowsMax + 1}) as some`,
   )
   const [row] = await reads.all(text, ...values)
-  budget.nested.scanned -= Number(row?.['n'] ?? 0)
-  if (budget.nested.scanned >= 0) return
-  throw refuse.BadRequest({
-    reason: `The filters, orders and sums of one transaction may look through at most ${scannedRowsMax} rows. Send requests that only read by themselves.`,
-  })
+  return Number(row?.['n'] ?? 0)
 }
