@@ -1,7 +1,10 @@
 /** Secrets are removed from everything that is shown, however many there are, and nothing else is. */
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 import { fc, runsOf } from '../../../../../tests/property.ts'
 import { Redaction } from './redact.ts'
@@ -78,6 +81,26 @@ test('many secrets that begin alike are looked for in a long text of nothing els
   // An id of very many parts, beside a known one.
   const id = `/subscriptions${'/a'.repeat(100_000)}`
   assert.equal(new Redaction(['other-secret'], [node]).of(id), id)
+})
+
+// Each deployment that is under way has one.
+test('what finds long secrets takes some bytes for each of their characters', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const held = (): number => {
+    collect()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const digits = (at: number) => createHash('sha512').update(String(at)).digest('hex')
+  const secrets = Array.from({ length: 20 }, (_, at) =>
+    Array.from({ length: 24 }, (_part, part) => digits(at * 100 + part)).join(''),
+  )
+  const before = held()
+  const all = Array.from({ length: 10 }, () => new SecretFinder(secrets, true))
+  for (const one of all) assert.equal(one.masked(`< ${secrets[7]} >`), '< ***** >')
+  const each = (held() - before) / all.length / secrets.join('').length
+  assert.ok(each < 60, `${each} bytes for each character`)
 })
 
 // Where each place of a text is compared anew this file does not end.

@@ -2,7 +2,8 @@
 
 import { fromMembers } from '#kernel/named-members.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { longLength, mask, SecretFinder } from './secret-finder.ts'
+import { mask, SecretFinder } from './secret-finder.ts'
+import { longLength } from './secret-states.ts'
 
 /**
  * Above this number of secrets, or characters in them, every text and number is masked instead of searching for

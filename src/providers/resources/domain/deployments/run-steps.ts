@@ -21,8 +21,8 @@ export class RunSteps {
   readonly #steps: Map<string, StepRecord>
   readonly #secrets: Set<string>
   readonly #given: readonly string[]
-  /** For the secrets at the time it was made. */
-  #redaction: Redaction | undefined
+  /** For the secrets at the time it was made. It may be large, and many runs wait for hours. */
+  #redaction: WeakRef<Redaction> | undefined
   readonly #contents = new Map<string, Pick<StepRecord, 'request' | 'response'>>()
   #contentLeft = contentLengthMax
   /** Sent by this process, and not answered yet. */
@@ -142,11 +142,12 @@ export class RunSteps {
   }
 
   redact<T>(value: T): T {
-    this.#redaction ??= new Redaction(
-      this.#secrets,
-      this.#nodes.map(({ id }) => id),
-    )
-    return this.#redaction.of(value)
+    const known = this.#redaction?.deref()
+    if (known !== undefined) return known.of(value)
+    const ids = this.#nodes.map(({ id }) => id)
+    const redaction = new Redaction(this.#secrets, ids)
+    this.#redaction = new WeakRef(redaction)
+    return redaction.of(value)
   }
 }
 

@@ -4,71 +4,43 @@
  */
 
 import { positionIn } from '#kernel/text-search.ts'
+import { States } from './secret-states.ts'
 
 export const mask = '*****'
-
-/** A text of this length that equals a secret is no coincidence. */
-export const longLength = 8
 
 const fewMax = 16
 const placesMax = 10_000
 
-interface Node {
-  readonly next: Map<number, Node>
-  /** The longest suffix of this that is a prefix of a secret. */
-  fallback: Node | undefined
-  /** The longest long secret that ends here, and all short ones, the longest first. */
-  long: number
-  short: readonly number[]
-}
-
-const newNode = (): Node => ({ next: new Map(), fallback: undefined, long: 0, short: [] })
-
 export class SecretFinder {
-  readonly #root = newNode()
-  /** When there are few, they are searched one by one first: most texts contain none. */
-  readonly #few: readonly string[] | undefined
+  readonly #secrets: readonly string[]
+  readonly #asWords: boolean
+  /** Made when it is needed: most texts contain none of few. */
+  #states: States | undefined
 
   /**
    * `asWords`: secrets shorter than `longLength` count only as words of their own, with no letter or digit beside
    * them.
    */
   constructor(secrets: readonly string[], asWords: boolean) {
-    this.#few = secrets.length > fewMax ? undefined : secrets
-    for (const secret of secrets) {
-      let at = this.#root
-      for (let index = 0; index < secret.length; index++) at = follow(at, secret.charCodeAt(index))
-      if (asWords && secret.length < longLength) at.short = [secret.length]
-      else at.long = secret.length
-    }
-    this.#link()
-  }
-
-  #link(): void {
-    const waiting: Node[] = [this.#root]
-    for (const node of waiting) {
-      for (const [code, child] of node.next) {
-        let shorter = node.fallback
-        while (shorter !== undefined && !shorter.next.has(code)) shorter = shorter.fallback
-        const fallback = shorter?.next.get(code) ?? this.#root
-        child.fallback = fallback
-        child.long = Math.max(child.long, fallback.long)
-        child.short = [...child.short, ...fallback.short]
-        waiting.push(child)
-      }
-    }
+    this.#secrets = secrets
+    this.#asWords = asWords
   }
 
   /** The text with every occurrence masked; overlapping ones become one mask. */
   masked(text: string): string {
-    if (this.#few?.every((secret) => positionIn(text, secret) < 0) === true) return text
+    // When there are few, they are searched one by one first.
+    const isFew = this.#secrets.length <= fewMax
+    if (isFew && this.#secrets.every((secret) => positionIn(text, secret) < 0)) return text
+    this.#states ??= new States(this.#secrets, this.#asWords)
+    const states = this.#states
     const found: [from: number, to: number][] = []
-    let at = this.#root
+    let at = 0
     for (let index = 0; index < text.length; index++) {
-      at = this.#step(at, text.charCodeAt(index))
-      if (at.long > 0) note(found, index + 1 - at.long, index + 1)
-      const word = at.short.find((length) => isWord(text, index + 1 - length, index + 1))
-      if (word !== undefined) note(found, index + 1 - word, index + 1)
+      at = states.after(at, text.charCodeAt(index))
+      const long = states.longAt(at)
+      if (long > 0) note(found, index + 1 - long, index + 1)
+      const word = states.shortAt(at, (length) => isWord(text, index + 1 - length, index + 1))
+      if (word > 0) note(found, index + 1 - word, index + 1)
       // Little else would be left of such a text.
       if (found.length > placesMax) return mask
     }
@@ -80,23 +52,6 @@ export class SecretFinder {
     }
     return from === 0 ? text : made + text.slice(from)
   }
-
-  #step(from: Node, code: number): Node {
-    for (let at: Node | undefined = from; at !== undefined; at = at.fallback) {
-      const next = at.next.get(code)
-      if (next !== undefined) return next
-    }
-    return this.#root
-  }
-}
-
-function follow(node: Node, code: number): Node {
-  let next = node.next.get(code)
-  if (next === undefined) {
-    next = newNode()
-    node.next.set(code, next)
-  }
-  return next
 }
 
 /** Ends come in order; everything the new one overlaps is merged with it. */
