@@ -16,17 +16,18 @@ interface Answer {
 
 const discovery = `/${testTenant}/v2.0/.well-known/openid-configuration`
 
-/** As a client that came through `host`. */
+/** As a client that came through `host`, or as a page there. */
 function ask(
   { url }: IdentityFixture,
-  host: string,
+  came: string | { readonly host: string; readonly origin: string },
   path: string,
   form?: Readonly<Record<string, string>>,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     const method = form === undefined ? 'GET' : 'POST'
-    const sent = request(url + path, { method, headers: { host, ...type } }, (response) => {
+    const by = typeof came === 'string' ? { host: came } : came
+    const sent = request(url + path, { method, headers: { ...by, ...type } }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => {
@@ -138,6 +139,25 @@ test('the portal is sent back to the address by which the browser came, and to n
   assert.match(String(own.headers['location']), /^\/common\/oauth2\/interaction\//)
   assert.equal((await authorize('http://evil.example/signed-in')).status, 400)
   assert.equal((await authorize('http://a.example/other')).status, 400)
+})
+
+test('our own pages redeem their codes at the address by which the browser came, and nobody else’s there', async () => {
+  await using fixture = await openFollowing()
+  const redeem = async (clientId: string, origin: string) => {
+    const { text } = await ask(fixture, { host: 'a.example', origin }, '/common/oauth2/token', {
+      client_id: clientId,
+      grant_type: 'authorization_code',
+      code: 'none',
+      code_verifier: 'v'.repeat(43),
+      redirect_uri: 'http://a.example/console/signed-in',
+    })
+    return (JSON.parse(text) as { error: string }).error
+  }
+  // The code is none, but whoever asked may ask.
+  assert.equal(await redeem('armature-console', 'http://a.example'), 'invalid_grant')
+  assert.equal(await redeem('armature-portal', 'http://a.example'), 'invalid_grant')
+  assert.equal(await redeem('armature-console', 'http://evil.example'), 'invalid_request')
+  assert.equal(await redeem('armature-cli', 'http://a.example'), 'invalid_request')
 })
 
 test('everybody gets the same answer on where a user signs in', async () => {

@@ -76,6 +76,13 @@ export interface ProviderOptions {
 /** oauth-handler.ts puts a code from the address into this header, so that the form shows it for confirmation. */
 export const userCodeHeader = 'x-armature-user-code'
 
+const ownPages: readonly string[] = [portalClientId, consoleClientId]
+
+/** The address that the caller used. */
+function cameBy(request: IncomingMessage): string | undefined {
+  return requestBehind(request)?.publicUrl
+}
+
 export function createProvider(options: ProviderOptions): Provider {
   const { directory, tenantId, publicUrl, audience, key, log, sessions } = options
   /** The secrets by which clients proved who they are. */
@@ -119,9 +126,10 @@ export function createProvider(options: ProviderOptions): Provider {
     pkce: {
       required: (_ctx: Context, client: Client) => client.clientAuthMethod === 'none',
     },
-    // A page at a redirect address of the client may also redeem the codes it receives.
-    clientBasedCORS: (_ctx: Context, origin: string, client: Client) =>
-      client.redirectUris.some((uri) => new URL(uri).origin === origin),
+    // A page at a redirect address of the client may also redeem the codes it receives. Our own are at every address.
+    clientBasedCORS: (ctx: Context, origin: string, { clientId, redirectUris }: Client) =>
+      redirectUris.some((uri) => new URL(uri).origin === origin) ||
+      (ownPages.includes(clientId) && new URL(cameBy(ctx.req) ?? publicUrl).origin === origin),
     // Clients of this family expect a refresh token without asking for `offline_access`.
     issueRefreshToken: (_ctx: Context, client: Client) => client.grantTypeAllowed('refresh_token'),
     // A command line stays signed in when the browser signs out; an application in the browser does not.
@@ -312,25 +320,25 @@ function extendProvider(
     return used !== undefined
   }
 
-  /** The address the caller of the current request used. */
-  const cameBy = (): string => {
+  /** The address of the installation for the current request. */
+  const ownUrl = (): string => {
     const request = Provider.ctx?.req
-    return (request === undefined ? undefined : requestBehind(request))?.publicUrl ?? publicUrl
+    return (request === undefined ? undefined : cameBy(request)) ?? publicUrl
   }
-  Object.defineProperty(provider, 'issuer', { get: cameBy })
+  Object.defineProperty(provider, 'issuer', { get: ownUrl })
 
   // The portal and the console are served at every address of the installation.
   const { redirectUriAllowed, postLogoutRedirectUriAllowed } = provider.Client.prototype
   provider.Client.prototype.redirectUriAllowed = function (this: Client, uri: string) {
     const isOwn =
-      (this.clientId === portalClientId && uri === `${cameBy()}${signedInPath}`) ||
-      (this.clientId === consoleClientId && uri === `${cameBy()}${consoleRedirectPath}`)
+      (this.clientId === portalClientId && uri === `${ownUrl()}${signedInPath}`) ||
+      (this.clientId === consoleClientId && uri === `${ownUrl()}${consoleRedirectPath}`)
     return isOwn || redirectUriAllowed.call(this, uri)
   }
   provider.Client.prototype.postLogoutRedirectUriAllowed = function (this: Client, uri: string) {
     const isOwn =
-      (this.clientId === portalClientId && uri === `${cameBy()}/`) ||
-      (this.clientId === consoleClientId && uri === `${cameBy()}${consolePath}`)
+      (this.clientId === portalClientId && uri === `${ownUrl()}/`) ||
+      (this.clientId === consoleClientId && uri === `${ownUrl()}${consolePath}`)
     return isOwn || postLogoutRedirectUriAllowed.call(this, uri)
   }
 }
