@@ -22,6 +22,20 @@ const documents = /^\/(?:[^/]+\/)?(?:v2\.0\/)?(?:\.well-known|discovery)\//i
 /** What begins a sign-in or a session without one: pages of `authorize`, device codes and their form, the page to sign out. */
 const signInStarts = /\/(?:authorize|devicecode|deviceauth|logout)(?:$|\/)/i
 
+/**
+ * Whose allowance a request takes. Any page that somebody looks at can make their browser ask here, from their own
+ * address, which may be that of this machine. So what browsers send for pages of other sites has an allowance of its
+ * own, and leaves that of the person's programs and of our own pages alone (decision 0396).
+ */
+function countedFor({ headers }: IncomingMessage, address: string): string {
+  const { origin, host, 'sec-fetch-site': site } = headers
+  const isOwn =
+    site === undefined
+      ? origin === undefined || URL.parse(origin)?.host === host
+      : site === 'same-origin' || site === 'none'
+  return isOwn ? address : `${address} pages`
+}
+
 export function createAnonymousThrottle(
   settings: ThrottleSettings,
   addressOf: AddressOf,
@@ -40,7 +54,7 @@ export function createAnonymousThrottle(
     if (['GET', 'HEAD'].includes(method) && documents.test(path)) return undefined
     const caller = addressGroupOf(addressOf(request))
     const isFree =
-      own(caller, now) === undefined &&
+      own(countedFor(request, caller), now) === undefined &&
       (!signInStarts.test(path) ||
         all('', now) === undefined ||
         newcomers(networkOf(caller), now) === undefined)
@@ -72,7 +86,7 @@ export function createRefusals(
   addressOf: AddressOf,
 ): (request: IncomingMessage, now: number) => ApiError | undefined {
   const refusalOf = ofAddress(settings, settings.anonymous)
-  return (request, now) => refusalOf(addressGroupOf(addressOf(request)), now)
+  return (request, now) => refusalOf(countedFor(request, addressGroupOf(addressOf(request))), now)
 }
 
 function secondsToWait({ refillPerSecond }: BucketRule): number {

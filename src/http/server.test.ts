@@ -464,6 +464,39 @@ describe('the sign-in’s addresses', () => {
     assert.equal((await from('2001:db8::4', '/common/oauth2/token')).status, 429)
   })
 
+  test('pages of other sites use up an allowance of their own, of sign-ins and of refusals', async () => {
+    await using edge = await startEdge({ throttle: { anonymous, allPrincipalsFactor: 100 } })
+    const statuses = async (path: string, headers: Readonly<Record<string, string>>) => {
+      const all: number[] = []
+      for (let at = 0; at < 4; at++) all.push((await edge.fetch(path, { headers, as: '' })).status)
+      return all
+    }
+    const { host } = new URL(edge.url)
+    const pages = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin: `http://${host}` },
+      { origin: 'null' },
+      { origin: 'http://elsewhere.example' },
+    ]
+    const own = [
+      {},
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
+      { origin: `http://${host}` },
+    ]
+    for (const [path, good] of [
+      ['/common/oauth2/token', 200],
+      ['/subscriptions?api-version=2022-12-01', 401],
+    ] as const) {
+      assert.deepEqual(await statuses(path, pages[0] ?? {}), [good, good, good, 429])
+      for (const headers of pages)
+        assert.ok((await statuses(path, headers)).every((one) => one === 429))
+      assert.deepEqual(await statuses(path, own[0] ?? {}), [good, good, good, 429])
+      for (const headers of own)
+        assert.ok((await statuses(path, headers)).every((one) => one === 429))
+    }
+  })
+
   test('an area that answers itself and costs something has the same allowance', async () => {
     const handle = (_: unknown, response: ServerResponse): void => void response.end('here')
     await using edge = await startEdge({
