@@ -82,4 +82,9 @@ function show(content: React.ReactNode): void {
   )
 }
 
+// A page that the browser kept comes back with what it showed, also after its person has signed out.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload()
+})
+
 void start()

@@ -4,8 +4,14 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { attachInstallation, type Installation, startInstallation } from '../e2e/installation.ts'
+import {
+  attachInstallation,
+  clientToken,
+  type Installation,
+  startInstallation,
+} from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/find-chromium.ts'
+import { signIn } from '../portal/sign-in.ts'
 import { type Console, openConsole, signOut } from './console.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
@@ -83,6 +89,33 @@ describe('a session in one page', { skip: ready ? false : howTo }, () => {
     await opened.open('/resources')
     await page.getByRole('textbox', { name: 'Sign-in name' }).waitFor()
     assert.deepEqual(opened.complaints, [])
+  })
+
+  test('somebody else signs in with the same browser: a page of whoever was signed in begins anew, and so does one that the browser kept', async () => {
+    const bea = { displayName: 'Bea', signInName: 'bea', password: 'Blue-Horse-77-Lamp' }
+    const made = await installation.request('POST', '/directory/users', {
+      body: bea,
+      token: await clientToken(installation.url, installation.owner),
+    })
+    assert.equal(made.status, 201, made.text)
+    await using mine = await openConsole(installation)
+    const { page } = mine
+    await mine.open('/resources')
+    await mine.heading('Resources')
+    await page.evaluate('window.isOfBefore = true')
+    const other = await page.context().newPage()
+    await other.goto(`${installation.url}/console`)
+    await other.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+    await signOut(other)
+    await signIn(other, bea.signInName, bea.password)
+    await other.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+    await page.getByRole('tab', { name: 'Resource groups' }).click()
+    await page.locator('[title="bea"]').waitFor()
+    assert.equal(await page.evaluate('window.isOfBefore'), undefined)
+    await page.evaluate('window.isOfBefore = true')
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))')
+    await page.waitForFunction('window.isOfBefore === undefined')
+    assert.deepEqual(mine.complaints, [])
   })
 
   async function signInAgain(): Promise<void> {

@@ -25,6 +25,8 @@ const scope = 'openid profile user_impersonation'
 const early = 120_000
 
 let tokens: Tokens | undefined
+/** Of whom this page has asked and shown so far. */
+let shown: string | undefined
 let renewing: Promise<boolean> | undefined
 
 /** A valid token; `undefined` when nobody is signed in any more. Rejects when the server does not answer. */
@@ -145,7 +147,17 @@ async function redeem(form: Readonly<Record<string, string>>): Promise<boolean> 
     refresh: got.refresh_token,
     renewAt: Date.now() + Math.max(got.expires_in * 1000 - early, 10_000),
   }
+  const { id } = person() ?? {}
+  // Somebody else has signed in with this browser. Nothing of this page is asked or written in their name.
+  if (shown !== undefined && shown !== id) return beginAnew()
+  shown = id
   return true
+}
+
+/** Loads the page again. Whoever waits for it goes with the page. */
+function beginAnew(): Promise<never> {
+  location.reload()
+  return new Promise(() => undefined)
 }
 
 /** A server that is too busy has not said that there is no session. */
