@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readId, shortId } from '../../console/src/api/ids.ts'
 import { urlBelow } from '../../console/src/api/url-below.ts'
 import { quoted } from '../../console/src/components/shell.ts'
 
@@ -24,6 +25,17 @@ test('a path is an address of the installation, or is refused', () => {
   for (const path of ['../x', '/../x', 'a/../../x', '..\\x', '%2e%2e/x']) {
     assert.throws(() => urlBelow(base, path), TypeError, path)
   }
+})
+
+test('an id that cannot be decoded is shown as it is: a record of the trail may end within a letter', () => {
+  for (const name of ['%zz', 'a%', `${'%61'.repeat(3)}%6`, '%E2%82']) {
+    assert.equal(readId(`/directory/users/${name}`).name, name)
+    assert.equal(
+      shortId(`/subscriptions/a/resourceGroups/b/providers/C.D/e/${name}`),
+      `b / ${name}`,
+    )
+  }
+  assert.equal(readId('/directory/users/a%20b').name, 'a b')
 })
 
 test('a word of a command stays one word', () => {

@@ -20,7 +20,16 @@ export function readId(id: string): ResourceName {
     subscriptionId,
     group,
     type,
-    name: decodeURIComponent(id.slice(id.lastIndexOf('/') + 1)),
+    name: decoded(id.slice(id.lastIndexOf('/') + 1)),
+  }
+}
+
+/** Ids come from the address bar and from what others sent, too, of which a record of the trail may hold a part. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 

@@ -1,6 +1,7 @@
 /** Why a request was refused: what the server recorded, what access says now, and who could grant the right. */
 
 import { useQuery } from '@tanstack/react-query'
+import { compilePermission } from '../../../src/kernel/action.ts'
 import { type ApiFailure, call } from '../api/client.ts'
 import { qualified } from '../api/place.ts'
 import type { ItemOf } from '../api/queries.ts'
@@ -97,10 +98,8 @@ async function roleNames(scope: string): Promise<ReadonlyMap<string, Role>> {
   const items = (found?.body.value ?? []) as readonly ItemOf<'listRoleDefinitions'>[]
   return new Map(
     items.map(({ name, properties: { roleName, permissions } }) => {
-      const assigns = permissions.some(
-        ({ actions = [], notActions = [] }) =>
-          actions.some((one) => matches(one, assigning)) &&
-          !notActions.some((one) => matches(one, assigning)),
+      const assigns = permissions.some(({ actions = [], notActions = [] }) =>
+        compilePermission(actions, notActions)(assigning),
       )
       return [name.toLowerCase(), { name: roleName, assigns }]
     }),
@@ -122,13 +121,4 @@ async function assigners(
 
 function idOf(roleDefinitionId: string): string {
   return roleDefinitionId.slice(roleDefinitionId.lastIndexOf('/') + 1).toLowerCase()
-}
-
-function matches(pattern: string, action: string): boolean {
-  const source = pattern
-    .toLowerCase()
-    .split('*')
-    .map((one) => one.replaceAll(/[.+?^${}()|[\]\\/]/g, '\\$&'))
-    .join('.*')
-  return new RegExp(`^${source}$`).test(action)
 }
