@@ -134,6 +134,7 @@ export const createGroupTexts = {
 }
 
 export const resourceTexts = {
+  moreProperties: (count: number) => `${count} more stand in the JSON.`,
   tabs: {
     overview: 'Overview',
     properties: 'Properties',

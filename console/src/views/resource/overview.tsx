@@ -1,6 +1,6 @@
 /** A resource at a glance: its location, tags, and properties one by one. */
 
-import { makeStyles, Tag, TagGroup } from '@fluentui/react-components'
+import { makeStyles, Tag, TagGroup, Text } from '@fluentui/react-components'
 import { readId } from '../../api/ids.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card, Pairs } from '../../components/card.tsx'
@@ -14,6 +14,8 @@ import { SubscriptionContent } from './subscription-content.tsx'
 const useStyles = makeStyles({ tags: { flexWrap: 'wrap', rowGap: '4px' } })
 
 const depthMax = 6
+/** A template has tens of thousands, and drawing them holds the page for seconds. The JSON has all of them. */
+const rowsMax = 1_000
 
 export function Overview({ id, resource }: TabProps) {
   const styles = useStyles()
@@ -70,7 +72,10 @@ export function Overview({ id, resource }: TabProps) {
       {group === undefined && type === undefined && <SubscriptionContent id={id} />}
       {rows.length > 0 && (
         <Card title={resourceTexts.tabs.properties}>
-          <Pairs pairs={rows} />
+          <Pairs pairs={rows.slice(0, rowsMax)} />
+          {rows.length > rowsMax && (
+            <Text>{resourceTexts.moreProperties(rows.length - rowsMax)}</Text>
+          )}
         </Card>
       )}
     </>
