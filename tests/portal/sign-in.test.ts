@@ -91,6 +91,12 @@ function pages(): void {
     await assertHeading(page, 'Not signed in')
     assert.match((await page.getByRole('alert').textContent()) ?? '', /access_denied/)
     assert.equal(await page.getByLabel('Access token').isVisible(), false)
+    // Whoever makes a link to the page says nothing there in our name.
+    await page.goto(`${installation.url}/healthz`)
+    const words = { error: 'Call 0900', error_description: 'Send your password to us.' }
+    await page.goto(`${installation.url}/signed-in#${new URLSearchParams(words)}`)
+    await assertHeading(page, 'Not signed in')
+    assert.doesNotMatch((await page.getByRole('main').textContent()) ?? '', /0900|Send your/)
   })
 
   test('the implicit flow of the contract, for an application that asks for consent', async () => {

@@ -1,6 +1,7 @@
 /**
  * The page where the implicit flow ends in a browser. It shows who signed in and the token. Browsers never send the
- * address fragment that holds the token; the page removes it from the address.
+ * address fragment that holds the token; the page removes it from the address. Of the other words there a code alone is shown:
+ * they may be anybody's, and what stands here seems to be said by this installation.
  */
 
 import { html } from './html.ts'
@@ -26,8 +27,7 @@ if (token) {
   document.title = document.title.replace('Sign in', 'Signed in');
   show('yes');
 } else if (given.get('error')) {
-  put('error', given.get('error'));
-  put('description', given.get('error_description') || 'The sign-in did not succeed.');
+  if (/^[a-z_]{1,40}$/.test(given.get('error'))) put('error', given.get('error'));
   show('failed'); show('start');
 } else { show('start'); }
 document.getElementById('copy').addEventListener('click', async () => {
@@ -47,7 +47,7 @@ export function signedInPage(signInUrl: string, signOutUrl: string): Page {
     content: html`<noscript><h1>Signed in</h1><p>Without scripts this page cannot show your token. It is in the address, after <code>access_token=</code>.</p></noscript>
 <section id="failed" hidden>
 <h1>Not signed in</h1>
-<div class="problem" role="alert"><span id="description"></span> (<code id="error"></code>)</div>
+<div class="problem" role="alert">The sign-in did not succeed. <code id="error"></code></div>
 </section>
 <section id="start" hidden>
 <h1>Sign in</h1>
