@@ -38,6 +38,7 @@ test('which images are of which registry', () => {
     assert.ok(!isAllowedImage(image, allowed), image)
   }
   assert.ok(isAllowedImage('localhost/app', []))
+  assert.ok(!isAllowedImage('LAN/app', ['lan', 'docker.io']))
 })
 
 test('an engine is asked for the whole name where a policy is', () => {
@@ -49,6 +50,7 @@ test('an engine is asked for the whole name where a policy is', () => {
   assert.equal(engineImage('team/app', allowed), 'docker.io/team/app')
   assert.equal(engineImage('Ghcr.example/app@sha256:1', allowed), 'ghcr.example/app@sha256:1')
   assert.equal(engineImage('cafe:1', []), 'cafe:1')
+  assert.equal(engineImage('LAN/app', allowed), 'LAN/app', 'no folder of the hub')
 })
 
 test('another registry’s image is refused with its property, an allowed one runs', async () => {

@@ -28,7 +28,9 @@ export function plainHost(server: string): string {
 function wholeName(image: string): string {
   const host = hostOf(image)
   const path = host === undefined ? image : image.slice(host.length + 1)
-  const registry = registryOf(image)
+  // One that is a host for its capital letters alone keeps them: without them it would be a folder of the hub.
+  const isByCapitals = host !== undefined && host !== 'localhost' && !/[.:]/.test(host)
+  const registry = isByCapitals ? host : registryOf(image)
   const isBare = registry === 'docker.io' && !path.includes('/')
   return `${registry}/${isBare ? 'library/' : ''}${path}`
 }
