@@ -36,8 +36,7 @@ export async function pullImage(
     method: 'POST',
     path: '/images/create',
     query: { fromImage: withTag(image) },
-    headers:
-      options.credentials === undefined ? {} : { 'x-registry-auth': auth(options.credentials) },
+    headers: { 'x-registry-auth': auth(options.credentials) },
     doing,
     silentSeconds,
     failureOf: (status, body) =>
@@ -74,14 +73,19 @@ function withTag(image: string): string {
   return last.includes(':') || last.includes('@') ? image : `${image}:latest`
 }
 
-/** The header needs the URL-safe alphabet with padding; engines refuse anything else. */
-function auth(credentials: RegistryCredentials): string {
-  const text = Buffer.from(
-    JSON.stringify({
-      username: credentials.username,
-      password: credentials.password,
-      serveraddress: credentials.server,
-    }),
-  ).toString('base64')
+/**
+ * The header needs the URL-safe alphabet with padding; engines refuse anything else. Podman would take the sign-in of its host
+ * where there is no header, and none where it is empty (decision 0390).
+ */
+function auth(credentials: RegistryCredentials | undefined): string {
+  const given =
+    credentials === undefined
+      ? {}
+      : {
+          username: credentials.username,
+          password: credentials.password,
+          serveraddress: credentials.server,
+        }
+  const text = Buffer.from(JSON.stringify(given)).toString('base64')
   return text.replaceAll('+', '-').replaceAll('/', '_')
 }

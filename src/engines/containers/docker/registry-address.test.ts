@@ -1,6 +1,8 @@
 /** What a failed pull reveals of its address: on real Podman, by the messages of engines, and by the policy. */
 
 import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { closedPort, localServer, watchedWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
@@ -47,6 +49,36 @@ test('open, closed and foreign ports look the same, and no body is shown', async
   const { kind, message } = await failure(guarded.pull(`127.0.0.1:${web.port}/x:1`))
   assert.deepEqual([kind, web.requests], ['refused', []])
   assert.match(message, /its registry must not be asked from here/)
+})
+
+test('a sign-in of the engine’s host is nobody’s', async (t) => {
+  const sent: string[] = []
+  await using registry = await localServer((request, response) => {
+    const { authorization = '' } = request.headers
+    if (authorization !== '') sent.push(Buffer.from(authorization.slice(6), 'base64').toString())
+    response.writeHead(authorization === '' ? 401 : 404, { 'www-authenticate': 'Basic realm="r"' })
+    response.end('{"errors":[{"code":"MANIFEST_UNKNOWN"}]}')
+  })
+  const server = `127.0.0.1:${registry.port}`
+  const podman = await startPodman({ plainRegistry: server })
+  const reason = typeof podman === 'string' ? podman : ''
+  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+  await using _podman = podman
+  // As `podman login` writes it.
+  const auth = Buffer.from('operator:of-the-operator').toString('base64')
+  await mkdir(join(podman.folder, 'containers'))
+  const file = join(podman.folder, 'containers', 'auth.json')
+  await writeFile(file, JSON.stringify({ auths: { [server]: { auth } } }))
+  const { outbound } = watchedWay({ mode: 'open' })
+  await using engine = new DockerEngine({
+    target: podman.target,
+    installation: 'sign-in-test',
+    outbound,
+  })
+  await failure(engine.pull(`${server}/x:1`))
+  const credentials = { server, username: 'me', password: 'mine' }
+  await failure(engine.pull(`${server}/x:1`, { credentials }))
+  assert.deepEqual([...new Set(sent)], [':', 'me:mine'])
 })
 
 test('the words of engines: what a registry says is passed on, all else is one sentence', () => {

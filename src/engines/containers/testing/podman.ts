@@ -92,6 +92,8 @@ export async function startPodman(
     HOME: folder,
     CONTAINERS_CONF: settings,
     CONTAINERS_REGISTRIES_CONF: registries,
+    // Where a sign-in to a registry lies.
+    ...(plainRegistry === undefined ? {} : { XDG_RUNTIME_DIR: folder }),
   }
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'runroot')]
   const socket = join(folder, 'podman.sock')
