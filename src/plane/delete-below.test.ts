@@ -11,12 +11,12 @@ import { ask } from './testing/ask.ts'
 import { owner, startPlane, type TestPlane } from './testing/start.ts'
 
 const version = '2024-01-01'
-const shelf = '/providers/Vendor.Books/shelves/one'
+const shelf = '/providers/Vendor.Store/shelves/one'
 
 function stored(type: string) {
   return {
     type,
-    description: 'Shelves, which are written one at a time, and books.',
+    description: 'Shelves, which are written one at a time, and jars.',
     scope: 'tenant',
     name: { pattern: /^[a-z]+$/, rule: 'letters' },
     versions: [
@@ -33,23 +33,23 @@ function stored(type: string) {
   } as const
 }
 
-const books = defineProvider({
-  namespace: 'Books',
-  description: 'Books on shelves.',
+const provider = defineProvider({
+  namespace: 'Store',
+  description: 'Jars on shelves.',
   types: [
-    defineStored<{ readonly text: string }>({ ...stored('Books/shelves'), feed: 'shelves' }),
+    defineStored<{ readonly text: string }>({ ...stored('Store/shelves'), feed: 'shelves' }),
     defineStored<{ readonly text: string }>({
-      ...stored('Books/shelves/books'),
-      rightsToDeleteAbove: ({ id }) => [{ action: 'Books/shelves/books/burn/action', scope: id }],
+      ...stored('Store/shelves/jars'),
+      rightsToDeleteAbove: ({ id }) => [{ action: 'Store/shelves/jars/burn/action', scope: id }],
     }),
   ],
 })
 
 async function filled(access: Access): Promise<TestPlane> {
-  const started = await startPlane({ providers: [books], access })
+  const started = await startPlane({ providers: [provider], access })
   await started.call('PUT', shelf, { text: '' })
   for (const name of ['a', 'b', 'c']) {
-    await started.call('PUT', `${shelf}/books/${name}`, { text: 'x'.repeat(1_000_000) })
+    await started.call('PUT', `${shelf}/jars/${name}`, { text: 'x'.repeat(1_000_000) })
   }
   return started
 }

@@ -1,6 +1,7 @@
 /** Invitations: made by a provider for a principal or an address, answered by whoever that is. */
 
 import Type from 'typebox'
+import type { Problem } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
@@ -48,16 +49,6 @@ const shownOfInvitation = {
 
 export function invitations(deps: ShareDependencies): ResourceType {
   const { ids, grants, reader } = deps
-  const read = async (key: string, desired: Invitation | undefined): Promise<Seen | undefined> => {
-    const row = await grants.invitationAt(key)
-    if (row === undefined) return undefined
-    const { status, respondedAt, card, tenantId, objectId, email } = row
-    // Earlier versions kept whom it was for first.
-    const isOfAnother =
-      desired !== undefined && !sameJson({ tenantId, objectId, email }, targetOf(desired))
-    if (isOfAnother && status === 'Pending') return undefined
-    return { status, respondedAt, generation: card.generation }
-  }
   return defineReconciled<Invitation>({
     type: types.invitations,
     description: 'Offers of a share to a principal or an address.',
@@ -116,22 +107,12 @@ export function invitations(deps: ShareDependencies): ResourceType {
         fromModel: showInvitation,
       },
     ],
-    // Whoever was invited first may be about to answer.
-    rules: ({ desired, previous }) =>
-      previous === undefined || sameJson(targetOf(previous), targetOf(desired))
-        ? []
-        : [
-            {
-              path: 'properties',
-              message:
-                'the invitation is for another, which cannot change: make another invitation',
-            },
-          ],
+    rules: ({ desired, previous }) => targetProblems(desired, previous),
     // Whoever is invited may answer as soon as the id is known.
     protocol: { answers: { created: { isAwaited: true } } },
     reconcile: projectionReconciler<Invitation, Seen>(
       {
-        read: ({ id, desired }) => read(id.key, desired),
+        read: async ({ id, desired }) => seenOf(await grants.invitationAt(id.key), desired),
         async write({ id, desired, generation }) {
           const shareId = parentOf(id)
           const share = await reader.get(shareId)
@@ -178,6 +159,23 @@ export function invitations(deps: ShareDependencies): ResourceType {
       }),
     },
   })
+}
+
+function seenOf(row: InvitationRow | undefined, desired: Invitation | undefined): Seen | undefined {
+  if (row === undefined) return undefined
+  const { status, respondedAt, card, tenantId, objectId, email } = row
+  // Earlier versions kept whom it was for first.
+  const isOfAnother =
+    desired !== undefined && !sameJson({ tenantId, objectId, email }, targetOf(desired))
+  if (isOfAnother && status === 'Pending') return undefined
+  return { status, respondedAt, generation: card.generation }
+}
+
+/** Whoever was invited first may be about to answer. */
+function targetProblems(desired: Invitation, previous: Invitation | undefined): readonly Problem[] {
+  if (previous === undefined || sameJson(targetOf(previous), targetOf(desired))) return []
+  const message = 'the invitation is for another, which cannot change: make another invitation'
+  return [{ path: 'properties', message }]
 }
 
 function targetOf({
