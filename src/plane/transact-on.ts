@@ -4,12 +4,12 @@
  */
 
 import { transactOptimistically } from '#stores/optimistic.ts'
-import type { Optimistic, Tx } from '#stores/store.ts'
+import type { FeedPositions, Optimistic, Tx } from '#stores/store.ts'
 import type { CompiledType } from './compiled-type.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import type { RunInput } from './plane.ts'
 
-type Deps = Pick<PlaneDependencies, 'store'>
+type Deps = Pick<PlaneDependencies, 'store'> & Partial<Pick<PlaneDependencies, 'access'>>
 type Type = Pick<CompiledType, 'stored'>
 
 /** For writes of the installation itself. */
@@ -34,7 +34,7 @@ interface CallersWork<R, T> {
  * changed before it is committed (decision 0157). Throws 401 and 403.
  */
 export async function transactFor<R, T>(
-  { store }: Deps,
+  { store, access }: Deps,
   { stored }: Type,
   { input, open, inside }: CallersWork<R, T>,
 ): Promise<T> {
@@ -49,15 +49,23 @@ export async function transactFor<R, T>(
   }
   if (name !== undefined && authorizeAgain !== undefined) {
     let opened: R
+    let asOf: FeedPositions | undefined
     const ready = async (): Promise<void> => {
       signal?.throwIfAborted()
+      asOf = withoutOwn(access?.asOf?.(), name)
       opened = await openAgain()
     }
-    return store.transact((tx) => work(opened, tx), { name, ready })
+    return store.transact((tx) => work(opened, tx), { name, ready, asOf: () => asOf })
   }
   const write = (opened: R, mode: string | Optimistic | undefined): Promise<T> =>
     store.transact((tx) => work(opened, tx), mode)
   const decision = await open(input)
   if (positions === undefined || authorizeAgain === undefined) return write(decision, name)
   return transactOptimistically({ positions, decision }, openAgain, write)
+}
+
+/** Nobody else moves the feed of a transaction that is alone. */
+function withoutOwn(positions: FeedPositions | undefined, name: string): FeedPositions | undefined {
+  const others = Object.entries(positions ?? {}).filter(([feed]) => feed !== name)
+  return others.length === 0 ? undefined : Object.fromEntries(others)
 }

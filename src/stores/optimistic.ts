@@ -9,7 +9,7 @@ import { FeedMoved, type FeedPositions, type Optimistic } from './store.ts'
  * The last try is not compared: where feeds move on more often than a transaction takes, it would never be done. It was
  * decided when it began.
  */
-const comparedMax = 3
+export const comparedMax = 3
 
 /** What a transaction fails with where a feed moved on; undefined where none did. */
 export function findMove(

@@ -198,6 +198,11 @@ export interface Exclusive {
    * each try. It may ask the store, unlike the work: so a caller's rights are asked as they are when its turn has come.
    */
   readonly ready?: (() => Promise<unknown>) | undefined
+  /**
+   * Where other feeds stood before `ready` asked. An event that is recorded after one of them moved on ends the try, and `ready` is
+   * awaited again; a few times at most.
+   */
+  readonly asOf?: (() => FeedPositions | undefined) | undefined
 }
 
 /**

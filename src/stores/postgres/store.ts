@@ -12,10 +12,12 @@ import type { Clock } from '#kernel/ports.ts'
 import { forEverybody } from '../awaited.ts'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { LargeRows } from '../large-rows.ts'
+import { comparedMax } from '../optimistic.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import {
   type Claim,
   type Feed,
+  FeedMoved,
   type ListQuery,
   type OperationRow,
   type ResourceRow,
@@ -279,8 +281,13 @@ export class PostgresStore implements Store {
     const { triesMax, jitter } = this.#options
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#inTurn(beginning, () => this.#attempt(work, beginning))
+        const uncompared = tries > comparedMax ? { asOf: undefined } : {}
+        return await this.#inTurn(beginning, () =>
+          this.#attempt(work, beginning && { ...beginning, ...uncompared }),
+        )
       } catch (error) {
+        // What was ready is ready anew.
+        if (beginning?.asOf !== undefined && error instanceof FeedMoved) continue
         // A race was lost, inside this process or to another replica. Retries happen only here.
         if (tries >= triesMax || !isWorthAnotherTry(error)) throw error
         const delay = backOff({ first: delayMillisecondsMin, most: delayMillisecondsMax }, tries)
@@ -330,6 +337,7 @@ export class PostgresStore implements Store {
         await tx.begun()
         // In nobody's name: whoever holds a connection and a name waits for no turn.
         await forEverybody(ready)
+        tx.expect(beginning?.asOf?.())
       }
       const value = await runInsideWork(this, () => work(tx))
       await tx.commit()
@@ -371,7 +379,7 @@ export class PostgresStore implements Store {
     const turn = () => this.#turns.write()
     if (mode === undefined) return { turn }
     if ('expected' in mode) return { ...mode, turn }
-    if ('name' in mode) return { alone: mode.name, ready: mode.ready }
+    if ('name' in mode) return { alone: mode.name, ready: mode.ready, asOf: mode.asOf }
     const { owner, ready } = mode
     return { turn: () => this.#turns.writeOf(owner), ready }
   }

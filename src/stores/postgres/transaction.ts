@@ -38,6 +38,7 @@ export interface Beginning {
   /** The name under which it runs alone. */
   readonly alone?: string | undefined
   readonly ready?: Exclusive['ready']
+  readonly asOf?: Exclusive['asOf']
   /** Waits for its turn, before it takes a connection. */
   readonly turn?: () => Leave | Promise<Leave> | undefined
   readonly expected?: FeedPositions | undefined
@@ -49,7 +50,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   readonly #follows: (readonly [feed: string, key: string])[] = []
   /** Locks that were begun and that nobody has waited for yet. */
   readonly #ahead = new Map<string, { readonly mode: LockMode; readonly row: LockedRow }>()
-  readonly #expected: FeedPositions | undefined
+  #expected: FeedPositions | undefined
   /** The tags of rows that are locked, so that nobody else changes them. */
   readonly #tags = new Map<string, string>()
   /** Calls under way that fail by their answer, which the server does not know. */
@@ -96,6 +97,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   /** Resolves when the transaction has begun and is alone. */
   async begun(): Promise<void> {
     await this.#last
+  }
+
+  /** From now on an event is recorded only while the feeds stand there. */
+  expect(positions: FeedPositions | undefined): void {
+    this.#expected = positions
   }
 
   lock(key: string, mode: LockMode): Promise<ResourceRow | undefined> {
