@@ -182,7 +182,12 @@ export async function* rowsBelow(
   {
     limit = Number.POSITIVE_INFINITY,
     after: first,
-  }: { readonly limit?: number; readonly after?: string | undefined } = {},
+    bytesMax = limits.pageBytesMax,
+  }: {
+    readonly limit?: number
+    readonly after?: string | undefined
+    readonly bytesMax?: number
+  } = {},
 ): AsyncGenerator<ResourceRow> {
   let after = first
   for (let left = limit; left > 0; ) {
@@ -190,7 +195,7 @@ export async function* rowsBelow(
       under,
       ...(after === undefined ? {} : { after }),
       limit: Math.min(left, removalsMax),
-      bytesMax: limits.pageBytesMax,
+      bytesMax,
     }
     const rows = await reads.list(query)
     yield* rows

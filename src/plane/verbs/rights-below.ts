@@ -59,7 +59,8 @@ export async function lookBelowInTurn(
 
 async function isMuchBelow(deps: PlaneDependencies, id: ResourceId): Promise<boolean> {
   let characters = 0
-  for await (const { document } of rowsBelow(deps, deps.store, id.key)) {
+  const bytesMax = removalCharactersMax
+  for await (const { document } of rowsBelow(deps, deps.store, id.key, { bytesMax })) {
     characters += document.length
     if (characters > removalCharactersMax) return true
   }
