@@ -175,6 +175,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
       {
         prefix: consentPrefix,
         handle: consentPages({ flow: served.consentFlow, log, publicUrl: base.publicUrl }),
+        isThrottled: true,
       },
     ],
   })

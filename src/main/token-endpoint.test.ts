@@ -33,3 +33,16 @@ test('words that repeat a secret that was sent are left out', async () => {
   }
   assert.doesNotMatch(await ask('no-r-2', ''), /r-2/)
 })
+
+test('an answer of more than 64 KB is none: what it gives is kept', async () => {
+  let length = 0
+  await using server = await localServer((_request, response) => {
+    response.end(JSON.stringify({ access_token: 'x'.repeat(length) }))
+  })
+  const endpoint = openTokenEndpoint({ outbound: openWay, publicUrl: () => 'http://here.example' })
+  const ask = async (characters: number) => {
+    length = characters
+    return (await endpoint.ask(`http://127.0.0.1:${server.port}/token`, {}, 'owner')).ok
+  }
+  assert.deepEqual([await ask(60 * 1024), await ask(64 * 1024)], [true, false])
+})

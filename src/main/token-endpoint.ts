@@ -15,7 +15,8 @@ interface TokenEndpointOptions {
 }
 
 const seconds = 15
-const bytesMax = 256 * 1024
+/** What comes is kept, for twenty consents of a connection. */
+const bytesMax = 64 * 1024
 
 export function openTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   const { outbound } = options

@@ -308,6 +308,17 @@ test('tokens that end in a million years keep nobody from new ones', async () =>
   server.close()
 })
 
+/** The store, but for one of its members. */
+function withMember<N extends keyof Store>(store: Store, changed: N, as: Store[N]): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const member: unknown = name === changed ? as : Reflect.get(target, name)
+      // Stores have private members, so their methods are bound to them.
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}
+
 test('connections that are large together are not read together', async () => {
   const inner = await memoryStore()
   let lists = 0
@@ -315,14 +326,7 @@ test('connections that are large together are not read together', async () => {
     if (query.type?.endsWith('/authorizations') === true) lists++
     return await inner.list(query)
   }
-  const store = new Proxy(inner, {
-    get(target, name) {
-      const member: unknown = name === 'list' ? list : Reflect.get(target, name)
-      // Stores have private members, so their methods are bound to them.
-      return typeof member === 'function' ? member.bind(target) : member
-    },
-  })
-  await using fixture = await open(store)
+  await using fixture = await open(withMember(inner, 'list', list))
   const texts = Array.from({ length: 50 }, (_, at) => [`p${at}`, 'x'.repeat(4096)] as const)
   for (let at = 0; at < 12; at++) {
     const properties = { parameters: Object.fromEntries(texts) }
@@ -334,6 +338,27 @@ test('connections that are large together are not read together', async () => {
   // A round that ends with the server goes no further than what it has read.
   await refreshDue(fixture.parts, () => true)
   assert.equal(lists, 1)
+})
+
+test('of connections whose links anybody opens, a few are read at once', async () => {
+  const inner = await memoryStore()
+  let [reading, most] = [0, 0]
+  const get: Store['get'] = async (key) => {
+    if (!key.endsWith('/authorizations/me')) return inner.get(key)
+    most = Math.max(most, ++reading)
+    await new Promise(setImmediate)
+    reading--
+    return inner.get(key)
+  }
+  await using fixture = await open(withMember(inner, 'get', get))
+  const given = { postLoginRedirectUrl: 'http://127.0.0.1:9/done' }
+  const { body } = await fixture.call('POST', `${connection}/getLoginLinks`, given)
+  const link = String(Object(body).loginLink).split('/').at(-1) ?? ''
+  const flow = openConsentFlow(fixture.parts)
+  most = 0
+  const steps = await Promise.all(Array.from({ length: 12 }, () => flow.open(link)))
+  assert.ok(steps.every(({ kind }) => kind === 'ask'))
+  assert.equal(most, 2)
 })
 
 /** Somebody else's token endpoint, which keeps all it receives. */

@@ -136,6 +136,17 @@ describe('throttling (facts 9.6)', { timeout: 240_000 }, () => {
     const fresh = await installation.request('GET', `${path}?${groups}`, { token })
     assert.equal(fresh.status, 403, 'not 429')
   })
+
+  test('pages of a consent count as those of a sign-in: nobody has shown a token', async () => {
+    const page = { token: null }
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, () =>
+        installation.request('GET', '/consent/login/made-up', page),
+      ),
+    )
+    const statuses = new Set(answers.map(({ status }) => status))
+    assert.deepEqual([...statuses].sort(), [400, 429])
+  })
 })
 
 test('the owner is refused too, where the operator asks for it; HSTS is said over https', async () => {

@@ -5,7 +5,8 @@
 
 import { createHash } from 'node:crypto'
 import type { Seal } from '#kernel/ports.ts'
-import { nameOf, parentOf } from '#kernel/resource-id.ts'
+import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import { createRoom, inRoom, type Room } from '#kernel/room.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import type { AuthorizationProvider } from '../../resources/authorization-providers/model.ts'
@@ -14,6 +15,7 @@ import { endpointsOf, receiverOf, scopeOf } from './endpoints.ts'
 import { sealedFor } from './model.ts'
 import {
   callbackPath,
+  groupKey,
   hashOf,
   openRef,
   packRef,
@@ -22,6 +24,12 @@ import {
   sameHash,
 } from './references.ts'
 import { obtainTokens } from './tokens.ts'
+
+/**
+ * Rows of authorizations that are read and written at once, for one resource group and for all. They hold the tokens of twenty
+ * consents, and anybody who has a link opens it.
+ */
+const roomForRows = { perOwnerMax: 2, sumMax: 4 }
 
 export const linkMilliseconds = 60 * 60_000
 export const codeMilliseconds = 5 * 60_000
@@ -68,30 +76,30 @@ const gone: Step = {
   reason: 'This link is not valid any more. Ask for another one.',
 }
 
+/** What is needed of the row, which may be large. */
 interface Found {
   readonly ref: Ref
-  readonly resource: Resource
-  readonly authorization: Authorization
+  readonly id: ResourceId
+  readonly confirmedFor: string | undefined
   readonly login: Login
 }
 
-export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
-  const { seal, clock, ids, services } = deps
+interface FlowDependencies extends ConsentDependencies {
+  readonly rows: Room
+}
+
+export function openConsentFlow(given: ConsentDependencies): ConsentFlow {
+  const deps = { ...given, rows: createRoom(roomForRows) }
+  const { seal, ids } = deps
   const find = async (context: string, text: string): Promise<Found | undefined> => {
     const ref = openRef(seal, context, text)
-    const resource = ref === undefined ? undefined : await services.reader.get(ref.key)
-    // Only authorizations are ever packed.
-    const authorization = resource?.model as Authorization | undefined
-    const login = authorization?.logins.find((one) => one.id === ref?.login)
-    if (ref === undefined || resource === undefined || authorization === undefined) return undefined
-    if (login === undefined || login.expiresAt <= clock.now()) return undefined
-    return { ref, resource, authorization, login }
+    return ref && inRoom(deps.rows, groupKey(ref.key), () => findLogin(deps, ref))
   }
   const proceed = async (link: string): Promise<Step> => {
     const found = await find(sealedFor.link, link)
     if (found === undefined || found.login.returned !== undefined) return gone
-    const { ref, resource } = found
-    const above = await providerOf(deps, resource.id.key)
+    const { ref } = found
+    const above = await providerOf(deps, ref.key)
     if (above === undefined) return gone
     const provider = above.model as AuthorizationProvider
     const [nonce, browser, verifier] = [ids.secret(32), ids.secret(32), ids.secret(48)]
@@ -126,15 +134,15 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
     async open(link) {
       const found = await find(sealedFor.link, link)
       if (found === undefined || found.login.returned !== undefined) return gone
-      const above = await providerOf(deps, found.resource.id.key)
+      const above = await providerOf(deps, found.ref.key)
       if (above === undefined) return gone
       const provider = above.model as AuthorizationProvider
-      if (found.authorization.confirmedFor === shownOf(provider)) return proceed(link)
+      if (found.confirmedFor === shownOf(provider)) return proceed(link)
       return {
         kind: 'ask',
         prompt: {
           service: nameOf(parentOf(above.id)),
-          authorization: nameOf(found.resource.id),
+          authorization: nameOf(found.id),
           provider: provider.displayName,
           signInHost: URL.parse(endpointsOf(provider).authorization)?.host ?? '',
           returnsTo: URL.parse(found.login.postLoginRedirectUrl)?.host ?? '',
@@ -177,7 +185,7 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
 
 /** Exchanges the code for tokens, and creates our consent code for the service. */
 async function exchange(
-  deps: ConsentDependencies,
+  deps: FlowDependencies,
   {
     ref,
     login,
@@ -231,6 +239,18 @@ async function exchange(
   return written ? { kind: 'go', to: returned(login, { consentCode }) } : gone
 }
 
+async function findLogin(
+  { services, clock }: FlowDependencies,
+  ref: Ref,
+): Promise<Found | undefined> {
+  const resource = await services.reader.get(ref.key)
+  // Only authorizations are ever packed.
+  const authorization = resource?.model as Authorization | undefined
+  const login = authorization?.logins.find((one) => one.id === ref.login)
+  if (resource === undefined || login === undefined || login.expiresAt <= clock.now()) return
+  return { ref, id: resource.id, confirmedFor: authorization?.confirmedFor, login }
+}
+
 /** A different text means that a person would be shown, or sent to, something else. */
 function shownOf(provider: AuthorizationProvider): string {
   const { displayName, redirectUrl } = provider
@@ -270,18 +290,20 @@ function callbackOf({ redirectUrl }: AuthorizationProvider, deps: ConsentDepende
 }
 
 function updateLogin(
-  { services }: ConsentDependencies,
+  { services, rows }: FlowDependencies,
   ref: Ref,
   change: (login: Login) => Login | undefined,
 ): Promise<boolean> {
-  return services.updateAsSystem(ref.key, (resource) => {
-    const model = resource.model as Authorization
-    const login = model.logins.find((one) => one.id === ref.login)
-    const next = login === undefined ? undefined : change(login)
-    if (next === undefined) return undefined
-    const logins = model.logins.map((one) => (one.id === next.id ? next : one))
-    return { ...model, logins } satisfies Authorization
-  })
+  const update = () =>
+    services.updateAsSystem(ref.key, (resource) => {
+      const model = resource.model as Authorization
+      const login = model.logins.find((one) => one.id === ref.login)
+      const next = login === undefined ? undefined : change(login)
+      if (next === undefined) return undefined
+      const logins = model.logins.map((one) => (one.id === next.id ? next : one))
+      return { ...model, logins } satisfies Authorization
+    })
+  return inRoom(rows, groupKey(ref.key), update)
 }
 
 export function newLink(seal: Seal, key: string, login: Login): string {

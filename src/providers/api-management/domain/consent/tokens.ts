@@ -6,7 +6,7 @@ import type { AuthorizationProvider } from '../../resources/authorization-provid
 import type { Authorization, KeptTokens, Tokens } from '../../resources/authorizations/model.ts'
 import { endpointsOf, receiverOf, scopeOf } from './endpoints.ts'
 import { sealedFor, type Texts } from './model.ts'
-import { hashOf, parentKey } from './references.ts'
+import { groupKey, hashOf, parentKey } from './references.ts'
 
 export type TokenResult =
   | { readonly ok: true; readonly tokens: KeptTokens }
@@ -44,9 +44,8 @@ export async function obtainTokens(
     ...(secret === undefined ? {} : { client_secret: secret }),
     ...form,
   }
-  // The resource group, as whoever holds one may have many services in it.
-  const owner = key.split('/', 5).join('/')
-  const answer = await deps.tokens.ask(refreshing === undefined ? token : refresh, sent, owner)
+  const address = refreshing === undefined ? token : refresh
+  const answer = await deps.tokens.ask(address, sent, groupKey(key))
   if (!answer.ok) {
     return {
       ok: false,
