@@ -21,8 +21,8 @@ export interface AssertionOptions {
   readonly outbound: Outbound
 }
 
-/** The number of issuers whose keys are remembered. */
-const issuersMax = 200
+/** The number of issuers whose keys are remembered, in each of the cache's two maps. Each may have a hundred keys. */
+const issuersMax = 50
 
 /**
  * Returns the trust that the assertion satisfies, or the reason why none does. Only issuers that one of the trusts

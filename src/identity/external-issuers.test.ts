@@ -6,7 +6,10 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
-import { watchedWay } from '#outbound/testing/ways.ts'
+import { silentLog } from '#kernel/ports.ts'
+import { openWay, watchedWay } from '#outbound/testing/ways.ts'
+import { createIssuerKeys } from './external-issuers.ts'
+import { defaultIdentityLimits } from './limits.ts'
 import { type IdentityFixture, openIdentityFixture, testTenant } from './testing/fixture.ts'
 
 interface Issuer extends AsyncDisposable {
@@ -262,6 +265,24 @@ test('many keys of an issuer are read while the loop turns', async () => {
   }
   const [few, many] = [await turnsFor(1), await turnsFor(100)]
   assert.ok(many > few + 12, `${few} turns for one, ${many} for a hundred`)
+})
+
+test('keys with numbers or ids of thousands of characters are none: what is read is kept', async () => {
+  await using issuer = await startIssuer()
+  const numberOf = (bytes: number): string => Buffer.alloc(bytes, 0xab).toString('base64url')
+  const key = (kid: string, bytes: number) => ({ kty: 'RSA', kid, n: numberOf(bytes), e: 'AQAB' })
+  const long = 'x'.repeat(2000)
+  const keys = [key('usual', 512), key('long', 3700), key(long, 512)]
+  issuer.answer = (_req, res) => res.end(JSON.stringify({ keys }))
+  const read = createIssuerKeys(
+    { issuer: issuer.url, jwksUri: issuer.url },
+    { clock: Date, log: silentLog, limits: defaultIdentityLimits, outbound: openWay },
+  )
+  const found = await Promise.all(['usual', 'long', long].map((id) => read.find(id)))
+  assert.deepEqual(
+    found.map((one) => one !== undefined),
+    [true, false, false],
+  )
 })
 
 test('of two issuers neither can speak for the other’s principals', async () => {

@@ -124,6 +124,12 @@ export function createIssuerKeys(
 
 /** Each takes a part of a millisecond. */
 const keysPerTurn = 5
+/** Of an id or a number of a key, encoded: 8,192 bits have 1,366. Keys are kept, and callers choose whose. */
+const memberCharactersMax = 1_400
+
+function isTooLong(member: unknown): boolean {
+  return typeof member === 'string' && member.length > memberCharactersMax
+}
 
 async function readKeys(
   list: readonly unknown[],
@@ -136,7 +142,7 @@ async function readKeys(
     // Every member read below is checked, here or by the import of the key.
     const jwk = entry as JsonWebKey
     const algorithms = algorithmsOf(jwk)
-    if (algorithms.length === 0) continue
+    if (algorithms.length === 0 || [jwk.n, jwk.e, jwk['kid']].some(isTooLong)) continue
     const id = typeof jwk['kid'] === 'string' ? jwk['kid'] : ''
     // A key that cannot be imported must not hide the others.
     try {
