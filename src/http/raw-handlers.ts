@@ -7,15 +7,21 @@
 import { inNameOf, ownerAt } from '#plane/behalf-of.ts'
 import { type AddressOf, addressGroupOf } from './client-address.ts'
 import type { Edge } from './exchange.ts'
+import { strictTransportHeader } from './respond.ts'
 import type { RawHandler } from './routes.ts'
 import { dropBody } from './unread-body.ts'
 
 export function bounded(
   handle: RawHandler,
   addressOf: AddressOf,
-  { limits, slowReaders }: Pick<Edge, 'limits' | 'slowReaders'>,
+  {
+    limits,
+    slowReaders,
+    strictTransport,
+  }: Pick<Edge, 'limits' | 'slowReaders' | 'strictTransport'>,
 ): RawHandler {
   return (request, response) => {
+    if (strictTransport) response.setHeader(...strictTransportHeader)
     const address = addressGroupOf(addressOf(request))
     const { end } = response
     response.end = function (this: typeof response, ...given: Parameters<typeof end>) {

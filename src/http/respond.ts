@@ -77,9 +77,7 @@ function commonHeaders(
     'X-Content-Type-Options',
     'nosniff',
   ]
-  if (edge.strictTransport) {
-    headers.push('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
-  }
+  if (edge.strictTransport) headers.push(...strictTransportHeader)
   if (edge.corsOrigins.length > 0)
     headers.push(
       ...corsHeaders(exchange.request, edge.corsOrigins, brandHeader(edge.words, 'AsyncOperation')),
@@ -237,6 +235,11 @@ async function sendStream(
   watched.defer(edge.slowReaders.follow(response))
   await pipeline(body, response)
 }
+
+export const strictTransportHeader = [
+  'Strict-Transport-Security',
+  'max-age=31536000; includeSubDomains',
+] as const
 
 /** Counts and logs the request once its answer was sent. */
 function recordRequest(exchange: Exchange, edge: Edge, status: number): void {

@@ -66,9 +66,13 @@ describe('one request', () => {
   })
 
   test('tells clients to come by https alone where that is so', async () => {
-    await using edge = await startEdge({ options: { strictTransport: true } })
-    const secure = await edge.fetch(`${note}?${version}`)
-    assert.match(secure.headers.get('strict-transport-security') ?? '', /^max-age=/)
+    const handle = (_: unknown, response: ServerResponse): void => void response.end('here')
+    const mounts = [{ prefix: '/page', handle }]
+    await using edge = await startEdge({ options: { strictTransport: true, mounts } })
+    for (const path of [`${note}?${version}`, '/page/x']) {
+      const secure = await edge.fetch(path)
+      assert.match(secure.headers.get('strict-transport-security') ?? '', /^max-age=/, path)
+    }
   })
 
   test('takes the caller’s correlation id, and echoes its request id when asked', async () => {
