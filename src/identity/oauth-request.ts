@@ -120,7 +120,7 @@ export async function readOAuthRequest(
   }
 }
 
-function mountPathOf(publicUrl: string): string {
+export function mountPathOf(publicUrl: string): string {
   return withoutTrailing(new URL(publicUrl).pathname, '/')
 }
 

@@ -33,7 +33,7 @@ import type { IdentityDirectory } from './directory.ts'
 import type { ActiveKey } from './keys.ts'
 import { createLibraryTime } from './library-time.ts'
 import type { IdentityLimits } from './limits.ts'
-import { requestBehind } from './oauth-request.ts'
+import { mountPathOf, requestBehind } from './oauth-request.ts'
 import { deviceCodePage, deviceConfirmPage, deviceDonePage } from './pages/device-pages.ts'
 import type { Page } from './pages/layout.ts'
 import { errorPage, signedOutPage, signOutPage } from './pages/message-pages.ts'
@@ -120,6 +120,8 @@ export function createProvider(options: ProviderOptions): Provider {
         interaction: 'armature_interaction',
         resume: 'armature_resume',
       },
+      // Another application at the same host does not get the session.
+      long: { path: mountPathOf(publicUrl) || '/' },
     },
     ttl: lifetimes(options, secretUsed),
     features: features(options),

@@ -102,3 +102,18 @@ test('what begins a sign-in with parameters that are too long leaves nothing', a
   await fetch(`${fixture.url}${begin('x'.repeat(3_000))}`, { redirect: 'manual' })
   assert.ok((await rows()) > 0)
 })
+
+test('the session of an installation below a path is sent to nobody else at its host', async () => {
+  for (const [publicUrl, path] of [
+    ['https://host.example/plane', '/plane'],
+    ['https://host.example', '/'],
+  ] as const) {
+    await using fixture = await openIdentityFixture({ publicUrl: () => publicUrl })
+    const { headers } = await fetch(`${fixture.url}/common/oauth2/deviceauth`)
+    const cookies = headers.getSetCookie().filter((one) => one.startsWith('armature_session'))
+    assert.equal(cookies.length, 2)
+    for (const cookie of cookies) {
+      assert.match(cookie, new RegExp(`; path=${path}; samesite=lax; secure; httponly`), cookie)
+    }
+  }
+})
