@@ -57,6 +57,8 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/outbound/bounded-handshake.ts': 'rests by what it has spent; no moment comes from it',
   'src/outbound/forward-proxy.ts': deadline,
   'src/outbound/tls-thread/secure-connection.ts': 'ends a thread that nobody needs',
+  'src/providers/container-instance/domain/groups/command-pace.ts':
+    'rests by what the machine has spent; no moment comes from it',
   'src/providers/resources/domain/evaluation/template-threads.ts': deadline,
   'src/stores/postgres/listener.ts': deadline,
   'src/stores/postgres/store.ts': deadline,

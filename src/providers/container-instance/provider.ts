@@ -3,6 +3,7 @@
 import { startRounds } from '#kernel/rounds.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { ContainerInstanceDependencies } from './dependencies.ts'
+import { CommandPace } from './domain/groups/command-pace.ts'
 import { defaultContainerLimits } from './domain/limits.ts'
 import { sweepOrphans } from './domain/sweep-orphans.ts'
 import { containerErrors } from './errors.ts'
@@ -18,6 +19,7 @@ const hourMilliseconds = 3_600_000
 export function containerInstanceProvider(deps: ContainerInstanceDependencies): Provider {
   const { engine, seal } = deps
   const limits = { ...defaultContainerLimits, ...deps.limits }
+  const pace = new CommandPace(engine)
   const naming = {
     publicAddress: deps.publicAddress ?? '127.0.0.1',
     domainSuffix: deps.domainSuffix ?? 'containers.local',
@@ -52,6 +54,7 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
         clock: deps.clock,
         ids: deps.ids,
         timers: deps.timers,
+        pace,
         log: deps.log,
         tenantId: deps.tenantId,
         hostAddress: deps.hostAddress ?? '127.0.0.1',
@@ -66,7 +69,7 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
         shareAccounts: deps.shareAccounts,
         allowedRegistries: deps.allowedRegistries ?? [],
       }),
-      containers({ engine, limits, streams: deps.streams }),
+      containers({ engine, limits, streams: deps.streams, pace }),
       containerGroupProfiles({ seal, limits }),
       profileRevisions(),
       ...locationLists({ engine, limits }),

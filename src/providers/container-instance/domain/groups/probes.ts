@@ -6,7 +6,9 @@
 
 import type { ContainerEngine, ProbeSchedule } from '#engines/containers/engine.ts'
 import type { Clock, Timers } from '#kernel/ports.ts'
+import { createRoom, inRoom } from '#kernel/room.ts'
 import { attempt } from '../engine-failure.ts'
+import type { CommandPace } from './command-pace.ts'
 import type { ProbeVerdict } from './observation.ts'
 
 export interface PlannedProbe {
@@ -33,11 +35,7 @@ interface Watched {
 }
 
 /** A probe takes as long as its container's writer likes, so one resource group gets a part of the places. */
-const placesMax = 32
-const placesOfOwnerMax = 8
-/** Places that only owners without one may take, so that a few owners do not take them all. */
-const placesOfNewcomers = 4
-const crowdedMs = 500
+const places = { perOwnerMax: 8, sumMax: 32, spare: 4 }
 
 export class ProbeBoard {
   readonly #engine: ContainerEngine
@@ -45,20 +43,23 @@ export class ProbeBoard {
   readonly #timers: Timers
   readonly #wake: (group: string) => void
   readonly #groups = new Map<string, Watched>()
-  /** By owner. */
-  readonly #underWay = new Map<string, number>()
+  /** By kind: those by HTTP wait for no commands. */
+  readonly #places = { exec: createRoom(places), http: createRoom(places) }
+  readonly #pace: CommandPace
   #closed = false
 
   constructor(parts: {
     readonly engine: ContainerEngine
     readonly clock: Clock
     readonly timers: Timers
+    readonly pace: CommandPace
     /** Called when a verdict on a group has changed. */
     readonly wake: (group: string) => void
   }) {
     this.#engine = parts.engine
     this.#clock = parts.clock
     this.#timers = parts.timers
+    this.#pace = parts.pace
     this.#wake = parts.wake
   }
 
@@ -108,22 +109,14 @@ export class ProbeBoard {
   }
 
   async #try(group: string, watched: Watched, running: Running): Promise<void> {
-    if (running.ended) return
-    const { owner } = watched
-    const own = this.#underWay.get(owner) ?? 0
-    const sum = [...this.#underWay.values()].reduce((all, one) => all + one, 0)
-    const free = own === 0 ? placesMax : placesMax - placesOfNewcomers
-    if (own >= placesOfOwnerMax || sum >= free) {
-      this.#after(group, watched, running, crowdedMs)
-      return
-    }
     const { part, schedule } = running.plan
-    this.#underWay.set(owner, own + 1)
-    const tried = await attempt(() =>
-      this.#engine.probe(group, part, schedule.probe, schedule.timeoutSeconds),
-    )
-    this.#leave(owner)
-    if (running.ended) return
+    const { probe, timeoutSeconds } = schedule
+    const tried = await inRoom(this.#places[probe.kind], watched.owner, async () => {
+      if (probe.kind === 'exec' && !running.ended) await this.#pace.turn(watched.owner)
+      if (running.ended) return undefined
+      return await attempt(() => this.#engine.probe(group, part, probe, timeoutSeconds))
+    })
+    if (running.ended || tried === undefined) return
     // An engine that cannot try says nothing about the container.
     if (tried.ok) {
       const { healthy, message } = tried.value
@@ -132,12 +125,6 @@ export class ProbeBoard {
       if (this.#judge(watched, running, message)) this.#wake(group)
     }
     if (!running.ended) this.#after(group, watched, running, schedule.periodSeconds * 1000)
-  }
-
-  #leave(owner: string): void {
-    const left = (this.#underWay.get(owner) ?? 1) - 1
-    if (left > 0) this.#underWay.set(owner, left)
-    else this.#underWay.delete(owner)
   }
 
   /** True when the verdict changed. */

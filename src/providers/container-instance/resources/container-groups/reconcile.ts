@@ -19,6 +19,7 @@ import {
 import type { Reader } from '#plane/declare/resource.ts'
 import { uuidOf } from '../../domain/absent-identity.ts'
 import { type Attempt, attempt, type Failure } from '../../domain/engine-failure.ts'
+import type { CommandPace } from '../../domain/groups/command-pace.ts'
 import {
   allCredentials,
   type ContentDependencies,
@@ -61,6 +62,7 @@ export interface ReconcileDependencies extends ContentDependencies {
   readonly reader: Reader
   readonly clock: Clock
   readonly timers: Timers
+  readonly pace: CommandPace
   readonly log: Log
   readonly limits: ContainerLimits
   readonly hostAddress: string
@@ -100,6 +102,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     engine,
     clock,
     timers: deps.timers,
+    pace: deps.pace,
     wake: (token) => {
       const key = index.get(token)
       if (key !== undefined) wakeKey(key)

@@ -6,9 +6,11 @@
 import Type from 'typebox'
 import type { ContainerEngine, Session } from '#engines/containers/engine.ts'
 import { refuse } from '#kernel/error.ts'
+import { scopeOf } from '#kernel/resource-id.ts'
 import type { Action, ActionContext, ActionOutcome } from '#plane/declare/action.ts'
 import type { Streams } from '../../../dependencies.ts'
 import { attempt } from '../../../domain/engine-failure.ts'
+import type { CommandPace } from '../../../domain/groups/command-pace.ts'
 import { refuseContainer } from '../../../errors.ts'
 import { addressedContainer } from './addressed.ts'
 import { splitCommand } from './split-command.ts'
@@ -16,6 +18,7 @@ import { splitCommand } from './split-command.ts'
 export interface StreamDependencies {
   readonly engine: ContainerEngine
   readonly streams: Streams | undefined
+  readonly pace: CommandPace
 }
 
 interface ExecBody {
@@ -57,6 +60,8 @@ export function execIn(deps: StreamDependencies): Action<unknown> {
         input: true,
         ...(terminalSize === undefined ? {} : { terminal: { rows, columns: cols } }),
       }
+      // Here, and not when the client comes: then its right is asked for and the command begins at once.
+      await deps.pace.turn(scopeOf(context.id).key)
       return offer(deps, context, (token, name) => deps.engine.exec(token, name, request))
     },
   }

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Probe } from '#engines/containers/engine.ts'
+import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
+import { CommandPace } from './command-pace.ts'
+import { type PlannedProbe, ProbeBoard } from './probes.ts'
+
+/** Timers that fire by hand. */
+class HandTimers {
+  readonly #waiting = new Set<{
+    readonly milliseconds: number
+    readonly callback: () => unknown
+  }>()
+
+  after(milliseconds: number, callback: () => unknown): { cancel(): void } {
+    const one = { milliseconds, callback }
+    this.#waiting.add(one)
+    return { cancel: () => void this.#waiting.delete(one) }
+  }
+
+  /** Fires those of this length, and waits for what follows at once. */
+  async fire(length: number): Promise<void> {
+    for (const one of [...this.#waiting]) {
+      if (one.milliseconds !== length) continue
+      this.#waiting.delete(one)
+      one.callback()
+    }
+    for (let turn = 0; turn < 20; turn++) await nextTurn()
+  }
+}
+
+const command: Probe = { kind: 'exec', command: ['true'] }
+const request: Probe = { kind: 'http', scheme: 'http', port: 1, path: '/', headers: [] }
+
+function plans(probe: Probe, count: number): readonly PlannedProbe[] {
+  const times = { initialDelaySeconds: 0, periodSeconds: 3600, timeoutSeconds: 1 }
+  const schedule = { probe, ...times, failureThreshold: 1, successThreshold: 1 }
+  const kind = 'liveness'
+  return Array.from({ length: count }, (_, at) => ({
+    part: `part-${at}`,
+    kind,
+    schedule,
+    startedAt: 0,
+  }))
+}
+
+test('three commands of a resource group begin in a second, however many probes it has', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
+  const timers = new HandTimers()
+  const clock = { now: () => 0 }
+  const begun = { exec: 0, http: 0 }
+  class CountedProbes extends SimulatedEngine {
+    override async describe() {
+      return { ...(await super.describe()), runsPrograms: true }
+    }
+    override async probe(...[, , probe]: Parameters<SimulatedEngine['probe']>) {
+      begun[probe.kind] += 1
+      return { healthy: true, message: '' }
+    }
+  }
+  try {
+    const engine = new CountedProbes({ folder, installation: 't', clock, timers })
+    const pace = new CommandPace(engine, (milliseconds, run) => timers.after(milliseconds, run))
+    const board = new ProbeBoard({ engine, clock, timers, pace, wake: () => {} })
+    for (let group = 0; group < 4; group++) board.watch(`g${group}`, 'a', plans(command, 10))
+    board.watch('g4', 'a', plans(request, 10))
+    await timers.fire(0)
+    assert.deepEqual(begun, { exec: 3, http: 10 })
+    await timers.fire(1000)
+    assert.equal(begun.exec, 6)
+    // All together have six, the last two only resource groups without one.
+    for (const owner of ['b', 'c', 'd', 'e']) board.watch(owner, owner, plans(command, 10))
+    await timers.fire(0)
+    assert.equal(begun.exec, 6 + 3)
+    board.close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
