@@ -156,8 +156,14 @@ async function runUntilStopped(
       : 'Shutting down after an error that nobody handled; the log has it.\n',
   )
   await server.close()
-  return isOrdinary ? 0 : exitFailed
+  const code = isOrdinary ? 0 : exitFailed
+  // A connection that somebody else keeps open, such as that of a probe, is nothing to wait for.
+  setTimeout(() => terminal.exit(code), leaveMilliseconds).unref()
+  return code
 }
+
+/** How long a process without a server may take to end by itself. */
+const leaveMilliseconds = 1000
 
 /**
  * A promise that was forgotten is a fault of one piece of work: it is told of, and the server goes on. An exception that

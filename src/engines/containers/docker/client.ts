@@ -71,6 +71,8 @@ interface Pinged {
 export class DockerClient implements AsyncDisposable {
   readonly target: DockerTarget
   readonly #agents: Readonly<Record<CallKind, http.Agent>>
+  /** Bare connections, and requests for one: they are no agent's. */
+  readonly #bare = new Set<{ destroy(): unknown }>()
   #prefix: Promise<string> | undefined
 
   constructor(target: DockerTarget) {
@@ -84,6 +86,7 @@ export class DockerClient implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const agent of Object.values(this.#agents)) agent.destroy()
+    for (const one of this.#bare) one.destroy()
   }
 
   /** The answer's JSON; undefined for an empty answer. Statuses 2xx and 304 are success. */
@@ -161,7 +164,9 @@ export class DockerClient implements AsyncDisposable {
       headers: { ...contentOf(text, call), connection: 'Upgrade', upgrade: 'tcp' },
       timeout: silentSecondsDefault * 1000,
     })
+    this.#keep(request)
     request.on('upgrade', (_response, socket, head) => {
+      this.#keep(socket)
       socket.setTimeout(0)
       // Whoever reads gets the error. Until somebody does, it must not end the process.
       socket.on('error', () => {})
@@ -181,6 +186,11 @@ export class DockerClient implements AsyncDisposable {
     } catch (cause) {
       throw failureOfConnection(cause, call.doing)
     }
+  }
+
+  #keep(one: http.ClientRequest | Duplex): void {
+    this.#bare.add(one)
+    one.on('close', () => this.#bare.delete(one))
   }
 
   #address(): http.RequestOptions {

@@ -94,7 +94,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#executions.settled()
+    await this.#executions.mostlySettled()
     await this.#client[Symbol.asyncDispose]()
   }
 

@@ -179,6 +179,23 @@ test('a container for which the engine gave no answer gets no further command fo
   await using _other = await executions.open('other', { command })
 })
 
+test('an end waits neither for a command nor for an engine that gives no answer', async () => {
+  await using fake = await fakeEngine((request, response) => {
+    // Whether the command goes on is never said.
+    if (request.url?.endsWith('/json') !== true) response.end('{"Id":"one"}')
+  })
+  const executions = new Executions(fake.client)
+  await executions.open('one', { command: ['sleep', '80000'] })
+  const left = await executions.open('two', { command: ['true'] })
+  await left[Symbol.asyncDispose]()
+  await executions.mostlySettled()
+  await fake.client[Symbol.asyncDispose]()
+  await executions.settled()
+  for (const socket of fake.sockets) socket.resume()
+  assert.ok(await until(() => fake.sockets.every((socket) => socket.readableEnded)))
+  assert.equal(fake.sockets.length, 2)
+})
+
 test('what goes on counts, though the engine is slow to tell of another end', async () => {
   const running = new Set<string>()
   const firstLooks: (() => void)[] = []

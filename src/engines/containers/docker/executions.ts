@@ -34,6 +34,9 @@ exit 0`
 /** How long a container is left alone after the engine gave no answer for a command in it. */
 const leftAloneMilliseconds = 600_000
 
+/** How long the end of a process waits for kills. */
+const settleMilliseconds = 3000
+
 export class Executions {
   readonly #client: DockerClient
   /** Containers for which the engine gave no answer: each further call would wait in it as well, and never leave. */
@@ -85,6 +88,14 @@ export class Executions {
   /** Resolves when no kill is in progress. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#ending)
+  }
+
+  /** The same, or a while later: an engine that a program holds gives no answer for minutes. */
+  async mostlySettled(): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, settleMilliseconds)
+    await Promise.race([this.settled(), late.promise])
+    clearTimeout(timer)
   }
 
   #begin(end: Promise<void>): void {
