@@ -192,7 +192,7 @@ export class Dimensions {
   }
 }
 
-function charactersOf(dimension: Dimension): number {
+export function charactersOf(dimension: Dimension): number {
   let sum = ownCharacters
   for (const value of Object.values(dimension)) {
     sum += typeof value === 'string' ? value.length : JSON.stringify(value ?? null).length

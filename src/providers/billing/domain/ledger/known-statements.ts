@@ -1,5 +1,6 @@
 /** Remembers the content of statements between queries. It reads nothing itself. */
 
+import { charactersOf } from './dimensions.ts'
 import type { Dimension, Statement, Totals } from './entry.ts'
 
 export interface KnownDimension {
@@ -11,7 +12,7 @@ export interface KnownDimension {
 
 /**
  * The content of statements, by their number of entries: in one state of the store the same number means the same
- * content. The number of dimensions bounds it.
+ * content. The characters of dimensions bound it.
  */
 export class KnownStatements {
   readonly #known = new Map<
@@ -27,7 +28,7 @@ export class KnownStatements {
     readonly KnownDimension[],
     Map<string, readonly KnownDimension[]>
   >()
-  #size = 0
+  #characters = 0
 
   get({ id, entries }: Statement, restoration: number): readonly KnownDimension[] | undefined {
     const known = this.#known.get(id)
@@ -40,10 +41,16 @@ export class KnownStatements {
     restoration: number,
     dimensions: readonly KnownDimension[],
   ): void {
-    this.#size += dimensions.length
-    if (this.#size > rememberedMax) {
+    const characters = dimensions.reduce((sum, one) => sum + charactersOf(one.dimension), 0)
+    this.#characters += characters
+    if (this.#characters > charactersMax) {
       this.#known.clear()
-      this.#size = dimensions.length
+      this.#characters = characters
+    }
+    // A larger one is read for each query.
+    if (characters > charactersMax) {
+      this.#characters = 0
+      return
     }
     this.#known.set(id, { entries, restoration, dimensions })
   }
@@ -78,5 +85,6 @@ export class KnownStatements {
   }
 }
 
-const rememberedMax = 50_000
+/** They are in memory once more, as the text that is searched. */
+const charactersMax = 16 * 1024 * 1024
 const derivedMax = 16

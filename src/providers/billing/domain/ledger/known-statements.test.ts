@@ -1,0 +1,39 @@
+/** What is remembered of statements between queries. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Dimension, Statement } from './entry.ts'
+import { type KnownDimension, KnownStatements } from './known-statements.ts'
+
+const totals = { subTotal: 0n, tax: 0n, amount: 0n, credit: 0n, commitment: 0n }
+
+function statement(id: number): Statement {
+  const named = {
+    account: 'a',
+    profile: 'p',
+    month: '2026-11',
+    currency: 'EUR',
+    status: 'Due' as const,
+  }
+  return { id, ...named, invoice: undefined, closedAt: undefined, entries: 1, totals }
+}
+
+/** Of some characters each. */
+function dimensions(count: number, characters: number): readonly KnownDimension[] {
+  const dimension = { productDescription: 'x'.repeat(characters) } as Dimension
+  return Array.from({ length: count }, (_, id) => ({ id, dimension, entries: 1, totals }))
+}
+
+test('as much is remembered as fits by its characters', () => {
+  const known = new KnownStatements()
+  const isKnown = (id: number): boolean => known.get(statement(id), 0) !== undefined
+  for (let id = 1; id <= 10; id++) known.put(statement(id), 0, dimensions(100, 100))
+  assert.ok(isKnown(1) && isKnown(10))
+  known.put(statement(11), 0, dimensions(1_620, 10_000))
+  assert.ok(!isKnown(1) && isKnown(11))
+  // One that does not fit by itself is not kept.
+  known.put(statement(12), 0, dimensions(1_700, 10_000))
+  assert.ok(!isKnown(12))
+  known.put(statement(13), 0, dimensions(100, 100))
+  assert.ok(isKnown(13))
+})
