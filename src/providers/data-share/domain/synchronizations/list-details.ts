@@ -4,6 +4,7 @@
  */
 
 import type { FieldMap } from '#kernel/filter/field-map.ts'
+import { pathsOf } from '#kernel/filter/rows.ts'
 import { freeTurn } from '#plane/next-turn.ts'
 import { boundedPage } from '#query/bounded-page.ts'
 import {
@@ -33,6 +34,8 @@ import { detailFields } from './records.ts'
 /** Rows looked at for one page, by the store itself: in the order of places, and in another one. */
 const windowRows = 5000
 const windowRowsOrdered = 500
+/** A filter that reads more fields than this looks at fewer rows, as each takes as much longer. */
+const usualFields = 8
 /** Rows read for one page where they are looked at here, and how many at once. */
 const rowsReadMax = 2000
 const rowsAtOnce = 500
@@ -104,7 +107,9 @@ export async function listDetails(
   function read(reader: Reader, after: Cursor | undefined, limit: number) {
     if (isPartial) return readPartialOrder(composing, reader, range, { after, limit })
     if (condition === undefined) return readRange(composing, reader, range, { after, limit })
-    const window = order === undefined ? windowRows : windowRowsOrdered
+    const most = order === undefined ? windowRows : windowRowsOrdered
+    const fields = predicate === undefined ? 0 : pathsOf(predicate.node).length
+    const window = Math.ceil((most * usualFields) / Math.max(usualFields, fields))
     return readWindow(composing, reader, range, { after, condition, window, limit })
   }
 
