@@ -3,6 +3,7 @@
  * looking at an entry. Where the dimensions are too many to keep in mind, the text index and the entries decide.
  */
 
+import { positionIn } from '#kernel/text-search.ts'
 import { acceptedOf } from '#plane/next-turn.ts'
 import { number } from '../cells.ts'
 import { statementDimensions, sumsAsText, totalsOf } from '../tables.ts'
@@ -43,7 +44,8 @@ export async function selectDimensions(
   words: readonly string[],
 ): Promise<Selection> {
   const shares = ({ dimension, statement }: Shared, word: string): boolean =>
-    deps.dimensions.textOf(dimension).includes(word) || isOfStatement(deps.words, statement, word)
+    positionIn(deps.dimensions.textOf(dimension), word) >= 0 ||
+    isOfStatement(deps.words, statement, word)
   const matches = (dimension: Dimension, statement: Statement): boolean =>
     query.ofDimension(dimension, statement) &&
     words.every((word) => shares({ dimension, statement }, word))
