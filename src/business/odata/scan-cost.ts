@@ -8,7 +8,7 @@ import { comparedBy } from '../compile/search-cost.ts'
 import type { Entity } from '../entity.ts'
 import type { QueryOptions } from './options.ts'
 
-export interface LookedThrough {
+interface LookedThrough {
   readonly entity: Entity
   /** Rows of usual cost that one of these counts as. */
   readonly weight: number
