@@ -172,6 +172,34 @@ for (const dialect of dialects) {
       for (const answer of answers.slice(20)) assert.equal(answer.body.id, books.customerId)
     })
 
+    await t.test(
+      'a filter within a change set looks through the rows of its lists, too',
+      async () => {
+        const own = `companies(${books.companyId})`
+        const filtered = async (query: string): Promise<number> => {
+          const requests = [
+            {
+              method: 'PATCH',
+              url: `${own}/customers(${books.customerId})`,
+              headers: { 'If-Match': '*' },
+              body: { city: 'Here' },
+            },
+            { method: 'GET', url: `${own}/${query}` },
+          ].map((one, at) => ({ ...one, id: String(at), atomicityGroup: 'g' }))
+          const answer = await business.handle(
+            request('POST', '$batch', JSON.stringify({ requests })),
+          )
+          const responses: { status: number }[] = JSON.parse(answer.body ?? '').responses
+          return responses.at(-1)?.status ?? 0
+        }
+        assert.equal(await filtered("customers?$filter=city eq 'x'"), 200)
+        const lists = "salesInvoices?$filter=salesInvoiceLines/any(l: l/description eq 'x')"
+        assert.equal(await filtered(lists), 200)
+        const many = Array.from({ length: 30 }, (_, at) => `contains(city,'${at}')`).join(' or ')
+        assert.equal(await filtered(`customers?$filter=${many}`), 400)
+      },
+    )
+
     await t.test('descriptions count, and are refused when the budget is used up', async () => {
       const one = `companies(${books.companyId})/customers(${books.customerId})`
       const requests = Array.from({ length: partsOfBatch }, (_, at) => ({

@@ -73,7 +73,7 @@ async function countFew(
   const { text, values } = joined(
     `select count(*) as n from (select 1 from ${table} as t0`,
     where,
-    ` limit ${odataLimits.scannedRowsMax + 1}) as some`,
+    ` limit ${odataLimits.scannedRowsMax + 1}) as few`,
   )
   const [row] = await reads.all(text, ...values)
   return Number(row?.['n'] ?? 0)
