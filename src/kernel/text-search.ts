@@ -9,8 +9,9 @@ const shortMax = 32
 /** As `text.indexOf(part, after)`. */
 export function positionIn(text: string, part: string, after = 0): number {
   if (part.length <= shortMax) return text.indexOf(part, after)
+  if (after + part.length > text.length) return -1
   const from = text.indexOf(part.slice(0, shortMax), after)
-  return from < 0 || from + part.length > text.length ? -1 : searched(text, part, from)
+  return from < 0 ? -1 : searched(text, part, from)
 }
 
 /** As `text.replaceAll(part, by)`, for a part that is not empty. */
