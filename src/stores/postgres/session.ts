@@ -28,6 +28,8 @@ interface Asked {
 
 /** How many texts of other areas stay prepared, and how many are remembered after a first use. */
 const namedMax = 300
+/** The server keeps some sixty bytes for each character that is prepared, on each connection. */
+const namedCharactersMax = 128 * 1024
 
 /**
  * The statement names of one store. When another replica changed the schema, a prepared statement whose columns
@@ -38,6 +40,7 @@ export class PreparedStatements {
   #age = 0
   readonly #named = new Map<string, Statement>()
   readonly #seen = new Map<string, string>()
+  #namedCharacters = 0
 
   /** A text of another area, with `?` for parameters. It gets a name at its second use. */
   relational(text: string, values: readonly Parameter[]): Statement | string {
@@ -46,7 +49,10 @@ export class PreparedStatements {
     const seen = this.#seen.get(text)
     const numbered = seen ?? numberParameters(text)
     // Without values the driver sends a plain text, which needs no preparation.
-    if (seen !== undefined && values.length > 0 && this.#named.size < namedMax) {
+    const isRoom =
+      this.#named.size < namedMax && this.#namedCharacters + text.length <= namedCharactersMax
+    if (seen !== undefined && values.length > 0 && isRoom) {
+      this.#namedCharacters += text.length
       const statement = { name: `relational${this.#named.size}`, text: numbered }
       this.#named.set(text, statement)
       this.#seen.delete(text)

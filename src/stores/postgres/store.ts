@@ -13,7 +13,7 @@ import { forEverybody } from '../awaited.ts'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { LargeRows } from '../large-rows.ts'
 import { comparedMax } from '../optimistic.ts'
-import { assertCarried, assertReads } from '../sql.ts'
+import { assertCarried, assertReads, numberParameters } from '../sql.ts'
 import {
   type Claim,
   type Feed,
@@ -96,14 +96,16 @@ export class PostgresStore implements Store {
         assertOutsideWork(this)
         assertReads(text)
         assertCarried(values)
-        const statement = this.#prepared.relational(text, values)
-        return toRows(await inTurn(this.#turns.scan(), () => this.#askNow(statement, values)))
+        // Callers write it as they like: it is prepared for no other time.
+        const asked = numberParameters(text)
+        return toRows(await inTurn(this.#turns.scan(), () => this.#askNow(asked, values)))
       },
       snapshot: (work) =>
         this.#enlist(
           (tx) => {
-            const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
-            return work({ all: read, scan: read, pauses: true })
+            const all: Sql['all'] = (text, ...values) => tx.all(text, ...values)
+            const scan: Sql['all'] = (text, ...values) => tx.scan(text, values)
+            return work({ all, scan, pauses: true })
           },
           { begin: transactions.beginSnapshot, turn: () => this.#turns.scan() },
         ),

@@ -8,7 +8,7 @@ import { objectMaker } from '#kernel/object-maker.ts'
 import type { Leave } from '#kernel/room.ts'
 import type { LargeRows } from '../large-rows.ts'
 import { freeTurn } from '../next-turn.ts'
-import { assertCarried } from '../sql.ts'
+import { assertCarried, assertReads, numberParameters } from '../sql.ts'
 import {
   type Claim,
   type EventRow,
@@ -234,6 +234,13 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   async all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     return toRows(await (this.#takePrefetched(text, values) ?? this.#relational(text, values)))
+  }
+
+  /** As `all`. It is prepared for no other time. */
+  async scan(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    assertReads(text)
+    assertCarried(values)
+    return toRows(await this.#call(numberParameters(text), values, { reads: true }))
   }
 
   send(text: string, ...values: readonly SqlValue[]): Promise<unknown> | undefined {
