@@ -10,6 +10,7 @@ import { useLook } from '../../app/look.tsx'
 import { shellTexts } from '../../texts/work.ts'
 import type { GroupPath } from './containers-tab.tsx'
 import { openShellSession, type ShellSession } from './shell-session.ts'
+import { leaveOutGreatCounts } from './terminal-counts.ts'
 
 const useStyles = makeStyles({
   box: {
@@ -51,6 +52,7 @@ export function ShellTerminal({ path, container, command, isEnded, onEnd }: Shel
       screenReaderMode: true,
       cursorBlink: false,
     })
+    leaveOutGreatCounts(terminal)
     shown.current = terminal
     const fit = new FitAddon()
     terminal.loadAddon(fit)
