@@ -3,13 +3,16 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
-import { leaveOutGreatCounts } from '../../console/src/views/containers/terminal-counts.ts'
+import {
+  drawInPieces,
+  leaveOutGreatCounts,
+} from '../../console/src/views/containers/terminal-counts.ts'
 
 /** Its types are those of a browser. */
 type Counting = Parameters<typeof leaveOutGreatCounts>[0]
 interface Terminal extends Counting {
   readonly buffer: { readonly active: { readonly baseY: number; getLine(at: number): Line } }
-  write(text: string, drawn: () => void): void
+  write(data: string | Uint8Array, drawn?: () => void): void
   dispose(): void
 }
 interface Line {
@@ -45,4 +48,20 @@ test('a count that is greater than the screen is left out, and one that fits is 
     assert.deepEqual(await screenAfter(`x\x1b[${rows * cols + 1}${final}y`), ['xy', '', '', ''])
     assert.notDeepEqual(await screenAfter(`x\x1b[1${final}y`), ['xy', '', '', ''])
   }
+})
+
+test('what comes at once is drawn in pieces, with turns for the page between them', async () => {
+  const terminal = new Terminal({ rows: 24, cols })
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    turning = setTimeout(count)
+  }
+  let turning = setTimeout(count)
+  const bytes = new TextEncoder().encode('\x1b[24S'.repeat(2_000))
+  await new Promise<void>((drawn) => drawInPieces(terminal, bytes, drawn))
+  clearTimeout(turning)
+  terminal.dispose()
+  // In one piece there is one before it at the most.
+  assert.ok(turns > 2, `${turns} turns`)
 })

@@ -1,6 +1,7 @@
 /**
- * Sequences that say how often something is to be done. The terminal does it that often, one by one, and a program may
- * write two billion: the page would stand still for hours. What is more than the screen holds is left out.
+ * Keeps the page at work while a program writes what takes long to draw. Sequences say how often something is to be done, and
+ * the terminal does it that often, one by one: a program may write two billion, and the page would stand still for hours. What
+ * is more than the screen holds is left out.
  */
 
 /** What is needed of the terminal. Its own types bring those of a browser with them. */
@@ -30,5 +31,19 @@ export function leaveOutGreatCounts(terminal: Counting): void {
     for (const final of finals) {
       terminal.parser.registerCsiHandler({ final }, ([count]) => Number(count) > most())
     }
+  }
+}
+
+/** A piece is drawn in one go. Whatever stands in it takes a fraction of a second. */
+const pieceBytes = 1024
+
+export function drawInPieces(
+  terminal: { write(bytes: Uint8Array, drawn?: () => void): void },
+  bytes: Uint8Array,
+  drawn: () => void,
+): void {
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const end = at + pieceBytes
+    terminal.write(bytes.subarray(at, end), end < bytes.length ? undefined : drawn)
   }
 }
