@@ -157,7 +157,8 @@ async function fetchWhole<T>(
   init: RequestInit,
   read: (response: Response) => Promise<T>,
 ): Promise<Whole<T>> {
-  const response = await fetch(url, init)
+  // Nothing of an answer stays on the disk of whoever signs out.
+  const response = await fetch(url, { cache: 'no-store', ...init })
   const { ok, status, headers } = response
   return { ok, status, headers, content: await read(response) }
 }
@@ -170,7 +171,9 @@ export async function openStream(
   const token = await accessToken().catch(() => undefined)
   if (token === undefined) return undefined
   const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(apiUrl(path), { headers, signal }).catch(() => undefined)
+  const response = await fetch(apiUrl(path), { cache: 'no-store', headers, signal }).catch(
+    () => undefined,
+  )
   // Where the server does not answer this either, the next attempt asks again.
   if (response?.status === 401) await renew().catch(() => false)
   return response?.ok === true ? (response.body ?? undefined) : undefined
