@@ -133,6 +133,7 @@ declare module 'oidc-provider' {
   export class Provider {
     constructor(issuer: string, configuration: Record<string, unknown>)
     proxy: boolean
+    readonly issuer: string
     static readonly ctx: Context | undefined
     readonly Client: ClientClass
     readonly Grant: GrantClass

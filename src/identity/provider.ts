@@ -78,11 +78,6 @@ export const userCodeHeader = 'x-armature-user-code'
 
 const ownPages: readonly string[] = [portalClientId, consoleClientId]
 
-/** The address that the caller used. */
-function cameBy(request: IncomingMessage): string | undefined {
-  return requestBehind(request)?.publicUrl
-}
-
 export function createProvider(options: ProviderOptions): Provider {
   const { directory, tenantId, publicUrl, audience, key, log, sessions } = options
   /** The secrets by which clients proved who they are. */
@@ -129,9 +124,9 @@ export function createProvider(options: ProviderOptions): Provider {
       required: (_ctx: Context, client: Client) => client.clientAuthMethod === 'none',
     },
     // A page at a redirect address of the client may also redeem the codes it receives. Our own are at every address.
-    clientBasedCORS: (ctx: Context, origin: string, { clientId, redirectUris }: Client) =>
+    clientBasedCORS: (_ctx: Context, origin: string, { clientId, redirectUris }: Client) =>
       redirectUris.some((uri) => new URL(uri).origin === origin) ||
-      (ownPages.includes(clientId) && new URL(cameBy(ctx.req) ?? publicUrl).origin === origin),
+      (ownPages.includes(clientId) && new URL(provider.issuer).origin === origin),
     // Clients of this family expect a refresh token without asking for `offline_access`.
     issueRefreshToken: (_ctx: Context, client: Client) => client.grantTypeAllowed('refresh_token'),
     // A command line stays signed in when the browser signs out; an application in the browser does not.
@@ -322,25 +317,25 @@ function extendProvider(
     return used !== undefined
   }
 
-  /** The address of the installation for the current request. */
-  const ownUrl = (): string => {
+  /** The address the caller of the current request used. */
+  const cameBy = (): string => {
     const request = Provider.ctx?.req
-    return (request === undefined ? undefined : cameBy(request)) ?? publicUrl
+    return (request === undefined ? undefined : requestBehind(request))?.publicUrl ?? publicUrl
   }
-  Object.defineProperty(provider, 'issuer', { get: ownUrl })
+  Object.defineProperty(provider, 'issuer', { get: cameBy })
 
   // The portal and the console are served at every address of the installation.
   const { redirectUriAllowed, postLogoutRedirectUriAllowed } = provider.Client.prototype
   provider.Client.prototype.redirectUriAllowed = function (this: Client, uri: string) {
     const isOwn =
-      (this.clientId === portalClientId && uri === `${ownUrl()}${signedInPath}`) ||
-      (this.clientId === consoleClientId && uri === `${ownUrl()}${consoleRedirectPath}`)
+      (this.clientId === portalClientId && uri === `${cameBy()}${signedInPath}`) ||
+      (this.clientId === consoleClientId && uri === `${cameBy()}${consoleRedirectPath}`)
     return isOwn || redirectUriAllowed.call(this, uri)
   }
   provider.Client.prototype.postLogoutRedirectUriAllowed = function (this: Client, uri: string) {
     const isOwn =
-      (this.clientId === portalClientId && uri === `${ownUrl()}/`) ||
-      (this.clientId === consoleClientId && uri === `${ownUrl()}${consolePath}`)
+      (this.clientId === portalClientId && uri === `${cameBy()}/`) ||
+      (this.clientId === consoleClientId && uri === `${cameBy()}${consolePath}`)
     return isOwn || postLogoutRedirectUriAllowed.call(this, uri)
   }
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import {
-  drawInPieces,
+  drawInChunks,
   leaveOutGreatCounts,
 } from '../../console/src/views/containers/terminal-counts.ts'
 
@@ -50,7 +50,7 @@ test('a count that is greater than the screen is left out, and one that fits is 
   }
 })
 
-test('what comes at once is drawn in pieces, with turns for the page between them', async () => {
+test('what comes at once is drawn in chunks, with turns for the page between them', async () => {
   const terminal = new Terminal({ rows: 24, cols })
   let turns = 0
   const count = (): void => {
@@ -59,9 +59,9 @@ test('what comes at once is drawn in pieces, with turns for the page between the
   }
   let turning = setTimeout(count)
   const bytes = new TextEncoder().encode('\x1b[24S'.repeat(2_000))
-  await new Promise<void>((drawn) => drawInPieces(terminal, bytes, drawn))
+  await new Promise<void>((drawn) => drawInChunks(terminal, bytes, drawn))
   clearTimeout(turning)
   terminal.dispose()
-  // In one piece there is one before it at the most.
+  // In one chunk there is one before it at the most.
   assert.ok(turns > 2, `${turns} turns`)
 })

@@ -10,7 +10,7 @@ import { useLook } from '../../app/look.tsx'
 import { shellTexts } from '../../texts/work.ts'
 import type { GroupPath } from './containers-tab.tsx'
 import { openShellSession, type ShellSession } from './shell-session.ts'
-import { drawInPieces, leaveOutGreatCounts } from './terminal-counts.ts'
+import { drawInChunks, leaveOutGreatCounts } from './terminal-counts.ts'
 
 const useStyles = makeStyles({
   box: {
@@ -84,7 +84,7 @@ export function ShellTerminal({ path, container, command, isEnded, onEnd }: Shel
             isOpen = true
             for (const bytes of early) session?.write(bytes)
           },
-          onBytes: (bytes, drawn) => drawInPieces(terminal, bytes, drawn),
+          onBytes: (bytes, drawn) => drawInChunks(terminal, bytes, drawn),
           onEnd: finish,
         })
       },

@@ -34,16 +34,16 @@ export function leaveOutGreatCounts(terminal: Counting): void {
   }
 }
 
-/** A piece is drawn in one go. Whatever stands in it takes a fraction of a second. */
-const pieceBytes = 1024
+/** A chunk is drawn in one go. Whatever stands in it takes a fraction of a second. */
+const chunkBytes = 1024
 
-export function drawInPieces(
+export function drawInChunks(
   terminal: { write(bytes: Uint8Array, drawn?: () => void): void },
   bytes: Uint8Array,
   drawn: () => void,
 ): void {
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    const end = at + pieceBytes
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const end = at + chunkBytes
     terminal.write(bytes.subarray(at, end), end < bytes.length ? undefined : drawn)
   }
 }
