@@ -7,6 +7,7 @@ import { runsOf } from '../../console/src/components/line-runs.ts'
 import {
   beginLog,
   continueLog,
+  drawnText,
   type FollowedLog,
   keptMax,
   readLine,
@@ -61,6 +62,22 @@ test('equal lines of different times are different lines; without a change the l
 test('equal lines of the same time: as many as there can be are taken for known', () => {
   const log = beginLog('a\na\n')
   assert.deepEqual(continueLog(log, 'a\na\nb\n')?.lines, ['a', 'a', 'b'])
+})
+
+test('of long lines the end of a log is kept and drawn, each line up to a length', () => {
+  const long = 'x'.repeat(100_000)
+  const lines = Array.from({ length: 100 }, (_, at) => `${at} ${long}`)
+  let log = beginLog(contentOf(lines.slice(0, 50)))
+  assert.equal(log.leftOut, true)
+  log = continueLog(log, contentOf(lines.slice(10))) ?? log
+  assert.equal(log.lines.at(-1), lines.at(-1))
+  assert.ok(log.lines.join('').length <= 4_000_000)
+  const drawn = drawnText(log.lines)
+  assert.ok(drawn.length < 400_000)
+  assert.ok(drawn.split('\n').every((line) => line.length < 5_000))
+  assert.ok(drawn.split('\n').at(-1)?.startsWith('99 xxx'))
+  assert.ok(drawnText([`a${'\u0301'.repeat(4_000)}b`]).length < 20)
+  assert.equal(drawnText(['one', 'two', '']), 'one\ntwo')
 })
 
 test('a line whose end is not written yet is shown once, also when it grows', () => {

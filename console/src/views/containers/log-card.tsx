@@ -13,6 +13,7 @@ import type { GroupPath } from './containers-tab.tsx'
 import {
   beginLog,
   continueLog,
+  drawnText,
   type FollowedLog,
   keptMax,
   readLine,
@@ -137,5 +138,5 @@ function textOf(log: FollowedLog, filter: string, times: boolean): string {
     const whole = times && at !== '' ? `${at} ${text}` : text
     if (whole.toLowerCase().includes(wanted)) shown.push(whole)
   }
-  return shown.join('\n').trimEnd()
+  return drawnText(shown)
 }

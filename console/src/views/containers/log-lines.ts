@@ -17,10 +17,44 @@ export interface FollowedLog {
 /** The lines that are kept, and read at the beginning. */
 export const keptMax = 5_000
 
+/** Characters of all lines that are kept: about as many as an answer has. */
+const keptCharactersMax = 4_000_000
+/** Characters that are drawn, of a line and of all. Four million in one line hold a page for seconds, some letters for minutes. */
+const lineCharactersMax = 4_000
+const drawnCharactersMax = 300_000
+/** Marks on one letter: drawing takes time by the square of them. */
+const manyMarks = /(\p{M}{8})\p{M}+/gu
+
 /** The log as it was read first, or after it went on by more lines than are kept. */
 export function beginLog(content: string): FollowedLog {
   const { lines, unfinished } = linesOf(content)
-  return { lines, unfinished, gaps: [], leftOut: lines.length >= keptMax }
+  return append(
+    { lines: [], unfinished: '', gaps: [], leftOut: lines.length >= keptMax },
+    lines,
+    unfinished,
+  )
+}
+
+/** The text to draw of the lines, the newest last: its end, without what would hold the page. */
+export function drawnText(lines: readonly string[]): string {
+  const cut = lines.map((line) =>
+    (line.length > lineCharactersMax ? `${line.slice(0, lineCharactersMax)}…` : line).replace(
+      manyMarks,
+      '$1',
+    ),
+  )
+  const begin = beginOfEnd(cut, drawnCharactersMax)
+  return `${begin > 0 ? '…\n' : ''}${cut.slice(begin).join('\n').trimEnd()}`
+}
+
+/** The first of the last lines that together have at most so many characters. The last line counts whatever its length. */
+function beginOfEnd(lines: readonly string[], most: number): number {
+  let characters = 0
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    characters += lines[at]?.length ?? 0
+    if (characters > most) return Math.min(at + 1, lines.length - 1)
+  }
+  return 0
 }
 
 /** The log with the lines that came since; undefined if the content does not reach back to what is kept. */
@@ -56,7 +90,7 @@ function linesOf(content: string): Pick<FollowedLog, 'lines' | 'unfinished'> {
 function append(log: FollowedLog, more: readonly string[], unfinished: string): FollowedLog {
   if (more.length === 0 && unfinished === log.unfinished) return log
   const lines = [...log.lines, ...more]
-  const over = Math.max(0, lines.length - keptMax)
+  const over = Math.max(lines.length - keptMax, beginOfEnd(lines, keptCharactersMax), 0)
   return {
     lines: lines.slice(over),
     unfinished,
