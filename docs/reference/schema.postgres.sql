@@ -1200,6 +1200,8 @@ CREATE TABLE share_manifests (
   stage text NOT NULL,
   watermark text,
   owned bigint NOT NULL,
+  source text DEFAULT ''::text NOT NULL,
+  target text DEFAULT ''::text NOT NULL,
   PRIMARY KEY (token)
 );
 

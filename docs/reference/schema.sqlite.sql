@@ -1873,7 +1873,7 @@ CREATE TABLE share_manifests (
   stage text not null,
   watermark text,
   owned bigint not null
-);
+, source text not null default '', target text not null default '');
 
 CREATE TABLE share_parts (
   token text not null,

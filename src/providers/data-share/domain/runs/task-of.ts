@@ -44,8 +44,9 @@ export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail):
   const token = digest(
     `${mapping.id.key}\n${mapping.systemData.createdAt}\n${dataSet.model.dataSetId}`,
   )
-  const known = await readManifest(sql, token)
-  const isObjects = target.kind === 'folder' || target.kind === 'blobs'
+  const known = await readManifest(sql, token, { source: source.site, target: target.site })
+  const { kind } = target.location
+  const isObjects = kind === 'folder' || kind === 'blobs'
   // Without a complete copy there is nothing to add to.
   const isFull = run.mode === 'FullSync' || (isObjects && known.stage === '')
   const column = dataSet.model.properties['watermarkColumn']
@@ -53,8 +54,8 @@ export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail):
     known,
     task: {
       id: `${run.id}/${detail.place}`,
-      source,
-      target,
+      source: source.location,
+      target: target.location,
       mode: isFull ? 'full' : 'incremental',
       token,
       run: run.id.replaceAll('-', ''),
@@ -67,11 +68,17 @@ export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail):
   }
 }
 
+interface Place {
+  readonly location: CopyLocation
+  /** The same as long as the same content is meant, whoever signs in there. */
+  readonly site: string
+}
+
 async function placeOf(
   deps: ShareDependencies,
   { kind, properties, writer }: Pick<DataSet, 'kind' | 'properties' | 'writer'>,
   side: CopySide,
-): Promise<CopyLocation> {
+): Promise<Place> {
   const resolved = resolveKind(kind, properties, deps.words)
   if (resolved === undefined) throw new NotCopied(`Nothing copies the kind ${kind}.`)
   // This side may not read the names of the other side's resources.
@@ -86,13 +93,17 @@ async function placeOf(
   if (resolved.kind === 'objects') {
     const store = await deps.places.storage(resolved.account)
     if (store === undefined) throw gone
-    const { shape, container, path } = resolved
-    return { ...store, shape, container, path }
+    const { account, shape, container, path } = resolved
+    const at = store.kind === 'blobs' ? [store.endpoint, store.account] : []
+    const site = digest(JSON.stringify([account.key, ...at, shape, container, path]))
+    return { location: { ...store, shape, container, path }, site }
   }
   const server = await deps.places.sql(resolved.server)
   if (server === undefined) throw gone
   const { database, schema, table } = resolved
-  return { ...server, database, schema, table }
+  const at = server.kind === 'postgres' ? [server.host.toLowerCase(), server.port] : []
+  const site = digest(JSON.stringify([resolved.server.key, ...at, database, schema, table]))
+  return { location: { ...server, database, schema, table }, site }
 }
 
 function digest(text: string): string {

@@ -13,21 +13,32 @@ import type {
 } from '#engines/copy/engine.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import type { Runs } from './runs.ts'
-import type { Detail, Run } from './tables.ts'
+import { type Detail, manifests, type Run } from './tables.ts'
 
-export interface Known {
+/** Where a data set is read, and where its copy is written. */
+interface Sites {
+  readonly source: string
+  readonly target: string
+}
+
+export interface Known extends Sites {
   /** The rows that are valid; empty before anything was published. */
   readonly stage: string
   readonly owned: boolean
   readonly watermark: string | null
 }
 
-export async function readManifest(sql: Sql, token: string): Promise<Known> {
-  const [row] = await sql.all('select * from share_manifests where token = ?', token)
+/** What was written elsewhere, and what was read elsewhere, is not known here. Earlier versions did not note where. */
+export async function readManifest(sql: Sql, token: string, sites: Sites): Promise<Known> {
+  const [cells] = await sql.all('select * from share_manifests where token = ?', token)
+  const row = cells && manifests.row(cells)
+  const is = (site: keyof Sites): boolean => ['', sites[site]].includes(row?.[site] ?? '')
+  const isSame = is('source') && is('target')
   return {
-    stage: String(row?.['stage'] ?? ''),
-    owned: Number(row?.['owned'] ?? 0) === 1,
-    watermark: row?.['watermark'] === null || row === undefined ? null : String(row['watermark']),
+    ...sites,
+    stage: (isSame && row?.stage) || '',
+    owned: is('target') && row?.owned === true,
+    watermark: (isSame && row?.watermark) || null,
   }
 }
 
@@ -115,10 +126,14 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
       await sql.transact(async (tx) => {
         await runs.assert(tx, run)
         await tx.run(
-          `insert into share_manifests (token, stage, watermark, owned) values (?, ?, null, 1)
-            on conflict (token) do update set owned = 1`,
+          `insert into share_manifests (token, stage, watermark, owned, source, target)
+            values (?, ?, ?, 1, ?, ?) on conflict (token) do update set stage = excluded.stage,
+              watermark = excluded.watermark, owned = 1, source = excluded.source, target = excluded.target`,
           token,
           known.stage,
+          known.watermark,
+          known.source,
+          known.target,
         )
         await tx.run(
           'update share_details set publishing = 1 where run_id = ? and place = ? and publishing = 0',
@@ -143,11 +158,14 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
       await sql.transact(async (tx) => {
         await runs.assert(tx, run)
         await tx.run(
-          `insert into share_manifests (token, stage, watermark, owned) values (?, ?, ?, 1)
-            on conflict (token) do update set stage = excluded.stage, watermark = excluded.watermark, owned = 1`,
+          `insert into share_manifests (token, stage, watermark, owned, source, target)
+            values (?, ?, ?, 1, ?, ?) on conflict (token) do update set stage = excluded.stage,
+              watermark = excluded.watermark, owned = 1, source = excluded.source, target = excluded.target`,
           token,
           replaces ? stage : known.stage,
           watermark ?? null,
+          known.source,
+          known.target,
         )
         // A run that is cut off right after this repeats it; counts are not added twice.
         const isNews = await tx.run(

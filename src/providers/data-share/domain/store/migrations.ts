@@ -3,7 +3,7 @@
 import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
 import { sortKeys } from './sort-keys.ts'
-import { dataShareTables, details, runs } from './tables.ts'
+import { dataShareTables, details, manifests, runs } from './tables.ts'
 
 /** Created with their tables. */
 const indexes: Readonly<Record<string, readonly string[]>> = {
@@ -49,7 +49,10 @@ const second = (dialect: Dialect): readonly string[] => addColumns(details, dial
 /** How often a run gave up its place. */
 const fourth = (dialect: Dialect): readonly string[] => addColumns(runs, dialect, 4)
 
-export const dataShareMigrations: readonly Migration[] = [first, second, third, fourth].map(
+/** What is known of a copy is known of where it was read and written. */
+const fifth = (dialect: Dialect): readonly string[] => addColumns(manifests, dialect, 5)
+
+export const dataShareMigrations: readonly Migration[] = [first, second, third, fourth, fifth].map(
   (make, at) => ({
     area: 'data-share',
     number: at + 1,

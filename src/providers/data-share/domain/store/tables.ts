@@ -159,9 +159,17 @@ export function toDetail(cells: SqlRow): Detail {
   }
 }
 
-const manifests = defineTable(
+export const manifests = defineTable(
   'share_manifests',
-  { token: key, stage: text(), watermark: nullable(text()), owned: flag() },
+  {
+    token: key,
+    stage: text(),
+    watermark: nullable(text()),
+    owned: flag(),
+    // Where it was read and written last; nothing where an earlier version did it.
+    source: text({ default: '', since: 5 }),
+    target: text({ default: '', since: 5 }),
+  },
   ['token'],
 )
 
