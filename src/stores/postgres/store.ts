@@ -97,8 +97,8 @@ export class PostgresStore implements Store {
         assertReads(text)
         assertCarried(values)
         // Callers write it as they like: it is prepared for no other time.
-        const asked = numberParameters(text)
-        return toRows(await inTurn(this.#turns.scan(), () => this.#askNow(asked, values)))
+        const numbered = numberParameters(text)
+        return toRows(await inTurn(this.#turns.scan(), () => this.#askNow(numbered, values)))
       },
       snapshot: (work) =>
         this.#enlist(
