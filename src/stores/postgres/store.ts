@@ -104,7 +104,7 @@ export class PostgresStore implements Store {
         this.#enlist(
           (tx) => {
             const all: Sql['all'] = (text, ...values) => tx.all(text, ...values)
-            const scan: Sql['all'] = (text, ...values) => tx.scan(text, values)
+            const scan: Sql['all'] = (text, ...values) => tx.allOnce(text, values)
             return work({ all, scan, pauses: true })
           },
           { begin: transactions.beginSnapshot, turn: () => this.#turns.scan() },

@@ -237,7 +237,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 
   /** As `all`. It is prepared for no other time. */
-  async scan(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+  async allOnce(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     assertReads(text)
     assertCarried(values)
     return toRows(await this.#call(numberParameters(text), values, { reads: true }))
