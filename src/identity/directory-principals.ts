@@ -21,7 +21,7 @@ import {
   toPrincipalRecord,
 } from './principal-record.ts'
 import { checkDisplayName, checkRedirectUris, parseObjectId } from './principal-rules.ts'
-import { endSessionsOf } from './sessions.ts'
+import { endSessionsOf, endSessionsWith } from './sessions.ts'
 
 interface PrincipalChange {
   readonly displayName?: string
@@ -51,6 +51,11 @@ export interface Principals {
 }
 
 export function openPrincipals({ clock, limits, sql }: DirectoryContext): Principals {
+  const endSessions = async (tx: SqlTx, { id, clientId }: PrincipalRecord): Promise<void> => {
+    await endSessionsOf(tx, id, clock.now())
+    await endSessionsWith(tx, clientId, clock.now())
+  }
+
   return {
     get: (id, type) => readPrincipal(sql, id, type),
 
@@ -79,7 +84,7 @@ export function openPrincipals({ clock, limits, sql }: DirectoryContext): Princi
           after.generation,
           after.id,
         )
-        if (!after.enabled) await endSessionsOf(tx, after.id, clock.now())
+        if (!after.enabled) await endSessions(tx, after)
         await tx.follow(directoryFeed, after.id)
         recordPrincipalChange(tx, before, after)
         return after
@@ -133,7 +138,7 @@ export function openPrincipals({ clock, limits, sql }: DirectoryContext): Princi
           'update identity_principals set generation = generation + 1 where id = ?',
           principal.id,
         )
-        await endSessionsOf(tx, principal.id, clock.now())
+        await endSessions(tx, principal)
       })
     },
   }

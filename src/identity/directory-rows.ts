@@ -16,7 +16,7 @@ import {
   toPrincipalRecord,
 } from './principal-record.ts'
 import { checkDisplayName, parseObjectId } from './principal-rules.ts'
-import { endSessionsOf } from './sessions.ts'
+import { endSessionsOf, endSessionsWith } from './sessions.ts'
 
 export interface DirectoryContext {
   readonly sql: DirectorySql
@@ -91,6 +91,7 @@ export async function removePrincipal(
     principal.clientId ?? principal.id,
   )
   await endSessionsOf(tx, principal.id, now)
+  await endSessionsWith(tx, principal.clientId, now)
   await tx.run('delete from identity_principals where id = ?', principal.id)
   await tx.follow(directoryFeed, principal.id)
 }

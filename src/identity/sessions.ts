@@ -71,6 +71,22 @@ export async function endSessionsOf(tx: SqlTx, principalId: string, now: number)
   await tx.follow(directoryFeed, principalId)
 }
 
+/** Ends what applications with this client id stay signed in by, whoever is: another one may have the id later. */
+export async function endSessionsWith(
+  tx: SqlTx,
+  clientId: string | undefined,
+  now: number,
+): Promise<void> {
+  if (clientId === undefined) return
+  const current = 'client_id = ? and ended_at is null'
+  await tx.run(
+    `delete from identity_oauth_states
+      where grant_id in (select grant_id from identity_sessions where ${current})`,
+    clientId,
+  )
+  await tx.run(`update identity_sessions set ended_at = ? where ${current}`, now, clientId)
+}
+
 /** The current sessions of a person, newest first. */
 export async function listSessions(
   from: Pick<Sql, 'all'>,
