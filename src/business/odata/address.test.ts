@@ -25,6 +25,12 @@ test('one row of a set with short rows is a small read; pages, documents and lon
   }
 })
 
+test('a long word is looked through once', () => {
+  const path = `${'A'.repeat(2_000_000)})`
+  assert.equal(isSmallRead(path, ''), false)
+  assert.equal(isSmallRead(`${path}/customers(${id})`, ''), true)
+})
+
 test('a batch is known by its path in any spelling', () => {
   for (const path of ['$batch', '$batch/', '%24batch', '$b%61tch']) {
     assert.equal(isBatchPath(path), true, path)

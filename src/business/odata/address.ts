@@ -70,7 +70,8 @@ export function isSmallRead(path: string, search: string): boolean {
   return search === '' && path.endsWith(')') && smallSets.has(setAtEnd.exec(path)?.[1] ?? '')
 }
 
-const setAtEnd = /([A-Za-z]+)\([0-9A-Fa-f-]+\)$/
+/** It begins at no letter in a word: else it would look through a long one from each of its letters. */
+const setAtEnd = /(?<![A-Za-z])([A-Za-z]+)\([0-9A-Fa-f-]+\)$/
 /** Sets whose rows have neither pages to print nor long texts, and of which clients read one row after the other. */
 const smallSets: ReadonlySet<string> = new Set([
   'customers',
