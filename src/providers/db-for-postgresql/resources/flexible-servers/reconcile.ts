@@ -28,7 +28,15 @@ export function serverReconciler(deps: Dependencies): Reconciler<FlexibleServer>
     resyncSeconds,
     states: { creating: 'Creating', updating: 'Updating', deleting: 'Deleting' },
     async observe({ desired, id }) {
-      if (desired === undefined) return { kind: 'gone' }
+      if (desired === undefined) {
+        // Nobody else would: the next server of its id is another one.
+        await signals.clear(
+          signalOf(id.key),
+          `The server '${nameOf(id)}' is not registered any more.`,
+        )
+        told.delete(id.key)
+        return { kind: 'gone' }
+      }
       const last = told.get(id.key)
       const away = async (reason: string, refused: boolean): Promise<Away> => {
         const active = await findActive(reader, id)

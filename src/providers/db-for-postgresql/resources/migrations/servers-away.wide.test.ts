@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
+import { until } from '../../../../../tests/until.ts'
 import {
   isSettled,
   type MigrationFixture,
@@ -89,6 +90,19 @@ describe('servers that go away', () => {
     await back()
     assert.equal((await w.until('left', isSettled)).state, 'Canceled')
     assert.deepEqual(await w.tracesAtSource(), [])
+  })
+
+  row('a target that is deleted while it is away is no event any more', async (w) => {
+    await w.make('gone')
+    await w.put('gone', ['gone'], online)
+    await w.until('gone', waitsFor('WaitingForCutoverTrigger'))
+    const raised = async () => (await w.store.sql.all('select signal from health_signals')).length
+    const back = await w.target.server.suspend()
+    await until(async () => (await raised()) === 1)
+    assert.equal((await w.call('DELETE', target.split('/providers/')[0] ?? '')).status, 202)
+    await back()
+    await until(async () => (await w.plane.reader.get(target)) === undefined)
+    assert.equal(await raised(), 0)
   })
 
   row('a group that is deleted calls off what is under way in it', async (w) => {
