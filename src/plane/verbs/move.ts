@@ -31,7 +31,7 @@ import { askGuards } from '../guard.ts'
 import { freeTurn } from '../next-turn.ts'
 import type { RunInput } from '../plane.ts'
 import { impliedScopes, missingScope } from '../scopes.ts'
-import { rowsBelow } from './remove-below.ts'
+import { attachedType, rowsBelow } from './remove-below.ts'
 import { busyRefusal } from './write.ts'
 
 export interface MoveRequest {
@@ -309,11 +309,9 @@ function tooLarge(id: ResourceId, left: Left): Error {
   return refuse.ResourceMoveTooLarge({ id: id.text, limit })
 }
 
-/** Types that are attached to a resource without being a part of it. They are removed by a move. */
-const leftBehind = new Set(['Authorization/roleAssignments'])
-
+/** Removed by a move. */
 function isLeftBehind({ stored }: CompiledStoredType): boolean {
-  return leftBehind.has(stored.type)
+  return stored.type === attachedType
 }
 
 async function moveRow(

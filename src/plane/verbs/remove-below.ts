@@ -8,6 +8,7 @@ import { type ApiError, refuse } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { Reads, ResourceRow, Tx } from '#stores/store.ts'
 import type { Prohibitions } from '../access.ts'
@@ -30,6 +31,39 @@ export async function removeRow(
 ): Promise<void> {
   await tx.remove(row.key, row.etag)
   await appendToFeed(tx, compiled, row.key)
+}
+
+/** What is attached to a resource without being a part of it. It ends where the resource is: what comes there later is another. */
+export const attachedType = 'Authorization/roleAssignments'
+
+/** For what is no row: what is attached to its id would hold for the next one that has it. */
+export async function removeAttached(
+  deps: PlaneDependencies,
+  id: ResourceId,
+  initiator: Initiator,
+): Promise<void> {
+  const { registry } = deps
+  const compiled = registry.byKey(qualify(registry.words, attachedType).toLowerCase())
+  if (compiled === undefined) return
+  const query = { type: compiled.key, under: id.key, limit: removalsMax }
+  for (let found = removalsMax; found === removalsMax; ) {
+    found = await deps.store.transact(async (tx) => {
+      const rows = await tx.list(query)
+      for (const { key } of rows) {
+        const row = await tx.lock(key, 'change')
+        if (row === undefined) continue
+        await removeRow(tx, compiled, row)
+        await recordActivity(tx, {
+          at: deps.clock.now(),
+          initiator,
+          action: compiled.permissions.delete,
+          target: { text: row.id, key: row.key },
+          status: 'Succeeded',
+        })
+      }
+      return rows.length
+    })
+  }
 }
 
 interface Below {

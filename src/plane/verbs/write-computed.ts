@@ -16,6 +16,7 @@ import { askGuards } from '../guard.ts'
 import type { ComputedWriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { notFound } from './not-found.ts'
+import { removeAttached } from './remove-below.ts'
 
 interface Opened {
   readonly now: number
@@ -98,10 +99,13 @@ export async function writeComputed(
   const requestActivity = newRequestActivity(initiator, operation, id, input)
   // The source may have asked others.
   await authorizeAgain()
+  // Of one that ended before, without a DELETE of ours.
+  if (status === 201) await removeAttached(deps, id, initiator)
   const body = await withRequestActivity(requestActivity, () =>
     write.apply({ ...requested, requirePreconditions, authorizeAgain }, given as never),
   )
   if (body === undefined && !takesAway(route)) throw notFound(compiled, route.id)
+  if (takesAway(route)) await removeAttached(deps, id, initiator)
   if (!requestActivity.recorded) {
     await deps.store.transact((tx) =>
       recordActivity(tx, {
