@@ -10,11 +10,14 @@ const starsMax = 8
 export type ActionMatcher = (actionLowerCase: string) => boolean
 
 export function compileActionPattern(pattern: string): ActionMatcher {
-  const lower = pattern.toLowerCase()
+  const lower = pattern.toLowerCase().replace(/\*+/g, '*')
   if (lower === '*') return () => true
   if (!lower.includes('*')) return (action) => action === lower
   const texts = lower.split('*')
-  if (texts.length > starsMax + 1) return (action) => matcherOf(lower.split('*'))(action)
+  const letters = lower.length - texts.length + 1
+  if (texts.length > starsMax + 1) {
+    return (action) => action.length >= letters && matcherOf(lower.split('*'))(action)
+  }
   return matcherOf(texts)
 }
 

@@ -20,7 +20,8 @@ import type { Reader } from '#plane/declare/resource.ts'
 import { type PlacedScopes, placesAbove } from '#plane/placed-scopes.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts } from './conditions/condition.ts'
-import { type DecisionRequest, decide, denialOf } from './decide.ts'
+import { createSteps } from './conditions/steps.ts'
+import { type DecisionRequest, decide, denialOf, type Grant } from './decide.ts'
 import { type Explanation, explain } from './explain.ts'
 import { createFreshness, type Freshness } from './freshness.ts'
 import type { GrantIndex } from './grant-index.ts'
@@ -273,16 +274,34 @@ function explainWith(
     {
       scopeKeys,
       denial: denialOf({ action, isDataAction, scopeKeys, principalIds }, grants),
-      facts: { ...facts, action, isDataAction, principal: standing.attributes },
+      facts: {
+        ...facts,
+        action,
+        isDataAction,
+        principal: standing.attributes,
+        steps: createSteps(),
+      },
       touchesOwn:
         known &&
         !isDataAction &&
         selfGrants.concerns(action) &&
         selfGrants.isOne(action, facts, principalIds, grants),
     },
-    grants.of(principalIds),
+    inOrder(scopeKeys, principalIds, grants),
     grants,
   )
+}
+
+/** As decisions go through them; then all at other scopes. */
+function inOrder(
+  scopeKeys: readonly string[],
+  principalIds: readonly string[],
+  grants: GrantIndex,
+): Iterable<Grant> {
+  const here = scopeKeys.flatMap((scopeKey) =>
+    principalIds.flatMap((id) => grants.madeAt(scopeKey)?.get(id) ?? []),
+  )
+  return new Set([...here, ...grants.of(principalIds)])
 }
 
 /** A question on data is remembered apart from the one for its action alone. */
@@ -314,7 +333,9 @@ function verdictOn(
   if (typeof decision === 'boolean') return decision
   const { action, principal } = question
   return {
-    holds: (facts) => !touchesOwn(facts) && anyHolds(decision, { ...facts, action, principal }),
+    holds: (facts) =>
+      !touchesOwn(facts) &&
+      anyHolds(decision, { ...facts, action, principal, steps: createSteps() }),
   }
 }
 

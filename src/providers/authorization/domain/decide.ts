@@ -7,6 +7,7 @@
 import type { Attributes } from '#plane/access.ts'
 import type { CompiledPermissions } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts, Truth } from './conditions/condition.ts'
+import { createSteps } from './conditions/steps.ts'
 
 /** An assignment as decisions need it. Ids and keys are in lower case. */
 export interface Grant {
@@ -131,5 +132,5 @@ export function counts(grant: Grant, facts: ConditionFacts, roles: Roles): Truth
 /** Before the body is read, only the action and the caller are known. */
 function factsAhead({ action, isDataAction = false, principal }: DecisionRequest) {
   const unknown = { now: 'unknown', request: 'unknown', resource: 'unknown' } as const
-  return { action, isDataAction, principal, ...unknown }
+  return { action, isDataAction, principal, ...unknown, steps: createSteps() }
 }

@@ -65,7 +65,10 @@ export function explain(
 ): Explanation {
   const { facts, denial } = asked
   const findings: Finding[] = []
-  for (const grant of grants) findings.push({ grant, reason: reasonOf(asked, grant, roles) })
+  const ungranted = byRole(facts, roles)
+  for (const grant of grants) {
+    findings.push({ grant, reason: ungranted(grant.roleId) ?? reasonOf(asked, grant, roles) })
+  }
   const granted = findings.filter(({ reason }) => reason === 'Granted')
   if (denial !== undefined) {
     return { decision: 'NotAllowed', denial, findings: granted.slice(0, 1), facts }
@@ -84,17 +87,27 @@ export function explain(
   return { decision: open ? 'Conditional' : 'NotAllowed', findings: near, facts }
 }
 
+/** Why a role does not grant the action, looked at once: one role may have thousands of assignments, and of actions. */
+function byRole(facts: ConditionFacts, roles: RolesInFull): (roleId: string) => Reason | undefined {
+  const known = new Map<string, Reason | undefined>()
+  const plane = facts.isDataAction === true ? 'dataActions' : 'actions'
+  return (roleId) => {
+    if (!known.has(roleId)) {
+      const isAllowed = roles.permissionsOf(roleId)?.[plane](facts.action) === true
+      const isTakenBack = () => roles.permissionsIn(roleId).some((one) => takesBack(one, facts))
+      const reason = isAllowed ? undefined : isTakenBack() ? 'NotActions' : 'ActionNotGranted'
+      known.set(roleId, reason)
+    }
+    return known.get(roleId)
+  }
+}
+
+/** Of an assignment whose role grants the action. */
 function reasonOf(
   { scopeKeys, facts, touchesOwn }: ExplainedFacts,
   grant: Grant,
   roles: RolesInFull,
 ): Reason {
-  const allowed = roles.permissionsOf(grant.roleId)
-  if (allowed?.[facts.isDataAction === true ? 'dataActions' : 'actions'](facts.action) !== true) {
-    return roles.permissionsIn(grant.roleId).some((one) => takesBack(one, facts))
-      ? 'NotActions'
-      : 'ActionNotGranted'
-  }
   if (!scopeKeys.includes(grant.scopeKey)) return 'OtherScope'
   if (grant.condition !== undefined && touchesOwn) return 'OwnAssignment'
   const truth = counts(grant, facts, roles)

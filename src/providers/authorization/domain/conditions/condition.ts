@@ -7,6 +7,7 @@ import { type ActionMatcher, compileActionPattern } from '#kernel/action.ts'
 import type { Attributes, AttributeValue } from '#plane/access.ts'
 import type { AttributeNode, ComparisonNode, ConditionNode, OperandNode, Source } from './nodes.ts'
 import { normalize, operatorOf, prefixes, type Scalar } from './operators.ts'
+import { type Steps, spend } from './steps.ts'
 
 export type Truth = boolean | undefined
 
@@ -21,6 +22,8 @@ export interface ConditionFacts {
   readonly now: number | 'unknown'
   readonly request: Attributes | 'unknown'
   readonly resource: Attributes | 'unknown'
+  /** What the conditions of this decision may still do. A condition that needed more never holds. */
+  readonly steps: Steps
 }
 
 export type Condition = (facts: ConditionFacts) => Truth
@@ -86,10 +89,12 @@ function comparison(node: ComparisonNode): Condition {
     // A missing attribute makes the comparison false.
     if (l === undefined || r === undefined) return false
     if (l === 'unknown' || r === 'unknown') return undefined
-    if (combine !== undefined) return combine(l, r, holds)
+    const { steps } = facts
+    if (!spend(steps, l.length * r.length)) return false
+    if (combine !== undefined) return combine(l, r, (one, other) => holds(one, other, steps))
     const [one, other] = [l[0], r[0]]
     if (l.length !== 1 || r.length !== 1 || one === undefined || other === undefined) return false
-    return holds(one, other)
+    return holds(one, other, steps)
   }
 }
 

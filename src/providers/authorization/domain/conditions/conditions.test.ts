@@ -4,9 +4,10 @@ import { contractWords } from '#kernel/vendor.ts'
 import { noAttributes } from '#plane/access.ts'
 import { defaultAuthorizationLimits } from '../limits.ts'
 import { type ConditionFacts, compileCondition, type Truth } from './condition.ts'
-import { like } from './like.ts'
+import { like as likeIn } from './like.ts'
 import { parseCondition } from './parse.ts'
 import { createConditionReader } from './read.ts'
+import { createSteps } from './steps.ts'
 
 const facts: ConditionFacts = {
   action: 'vendor.authorization/roleassignments/write',
@@ -28,6 +29,7 @@ const facts: ConditionFacts = {
     ['vendor.x/things:type', 'Vendor.X/THINGS'],
     ['vendor.x/things/tags:name', 'PROD'],
   ]),
+  steps: { left: Number.POSITIVE_INFINITY },
 }
 
 function evaluate(text: string, given: ConditionFacts = facts): Truth {
@@ -210,6 +212,7 @@ test('depth, nodes and length are bounded, and refused where the bound is met', 
 })
 
 test('patterns of StringLike', () => {
+  const like = (text: string, pattern: string) => likeIn(text, pattern, facts.steps)
   assert.ok(like('abc', 'a*') && like('abc', '*c') && like('abc', 'a?c') && like('', '*'))
   assert.ok(like('a*c', 'a\\*c') && !like('abc', 'a\\*c') && like('a\\c', 'a\\\\c'))
   assert.ok(!like('abc', 'a?') && !like('', '?') && like('aXbXc', 'a*b*c'))
@@ -242,4 +245,30 @@ test('a condition is compiled when it is evaluated, and texts beyond a bound are
   const before = read
   first?.(facts)
   assert.equal(read - before, once)
+})
+
+describe('conditions that take long never hold', () => {
+  const members = (text: string) => `{${Array(500).fill(`'${text}'`).join(',')}}`
+  const pairs = `${members('a')} ForAnyOfAnyValues:StringLike ${members('b')}`
+  const tag = '@Resource[Vendor.X/things/tags:long]'
+  const patterns = `${tag} ForAnyOfAnyValues:StringLike {${Array(30)
+    .fill(`'*${'a'.repeat(100)}b'`)
+    .join(',')}}`
+  const long = { ...facts, resource: new Map([['vendor.x/things/tags:long', 'a'.repeat(256)]]) }
+  const readCondition = createConditionReader(contractWords, defaultAuthorizationLimits)
+  const read = (condition: string) => readCondition({ condition, conditionVersion: '2.0' })
+
+  for (const [name, text] of Object.entries({ pairs, patterns })) {
+    test(`${name}, negated too`, () => {
+      assert.equal(read(`!(${text})`)?.({ ...long, steps: createSteps() }), false)
+      assert.equal(read(`!(${text})`)?.(long), true)
+    })
+  }
+
+  test('all conditions of a decision together', () => {
+    const steps = createSteps()
+    const text = `('a' StringEquals 'a')${' '.repeat(8000)}`
+    const held = Array.from({ length: 9 }, () => read(text)?.({ ...facts, steps }))
+    assert.deepEqual(held, [...Array(8).fill(true), false])
+  })
 })

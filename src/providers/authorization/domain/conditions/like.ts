@@ -1,12 +1,15 @@
 /** `StringLike`: a star matches any characters, a question mark one; a backslash escapes both. */
 
+import { type Steps, spend } from './steps.ts'
+
 interface Piece {
   readonly kind: 'star' | 'any' | 'text'
   readonly text: string
 }
 
-/** Time is bounded by the product of the two lengths, whatever the pattern. */
-export function like(text: string, pattern: string): boolean {
+/** Time is bounded by the product of the two lengths, whatever the pattern, and by the steps. Without them it is false. */
+export function like(text: string, pattern: string, steps: Steps): boolean {
+  if (!spend(steps, text.length + pattern.length)) return false
   const pieces = piecesOf(pattern)
   const characters = [...text]
   let at = 0
@@ -15,6 +18,7 @@ export function like(text: string, pattern: string): boolean {
   let star = -1
   let starAt = 0
   while (at < characters.length) {
+    if (!spend(steps, 1)) return false
     const current = pieces[piece]
     if (current?.kind === 'star') {
       star = piece

@@ -5,6 +5,7 @@
 
 import { isUuid } from '#kernel/uuid.ts'
 import { like } from './like.ts'
+import type { Steps } from './steps.ts'
 
 export type OperandType = 'boolean' | 'string' | 'number' | 'moment' | 'guid'
 export type Scalar = string | number | boolean
@@ -15,14 +16,16 @@ interface Operator {
   readonly ignoreCase: boolean
   /** May follow a prefix such as `ForAnyOfAnyValues:` (facts 2.7 lists which). */
   readonly takesSets: boolean
-  /** Gets values that `normalize` returned. */
-  holds(left: Scalar, right: Scalar): boolean
+  readonly holds: Holds
 }
+
+/** Gets values that `normalize` returned. */
+type Holds = (left: Scalar, right: Scalar, steps: Steps) => boolean
 
 const same = (left: Scalar, right: Scalar): boolean => left === right
 const differ = (left: Scalar, right: Scalar): boolean => left !== right
 
-const order: Readonly<Record<string, (left: Scalar, right: Scalar) => boolean>> = {
+const order: Readonly<Record<string, Holds>> = {
   Equals: same,
   NotEquals: differ,
   GreaterThan: (left, right) => left > right,
@@ -31,17 +34,13 @@ const order: Readonly<Record<string, (left: Scalar, right: Scalar) => boolean>> 
   LessThanEquals: (left, right) => left <= right,
 }
 
-const texts: readonly (readonly [
-  name: string,
-  takesSets: boolean,
-  holds: (left: Scalar, right: Scalar) => boolean,
-])[] = [
+const texts: readonly (readonly [name: string, takesSets: boolean, holds: Holds])[] = [
   ['StringEquals', true, same],
   ['StringNotEquals', true, differ],
   ['StringStartsWith', false, (left, right) => String(left).startsWith(String(right))],
   ['StringNotStartsWith', false, (left, right) => !String(left).startsWith(String(right))],
-  ['StringLike', true, (left, right) => like(String(left), String(right))],
-  ['StringNotLike', true, (left, right) => !like(String(left), String(right))],
+  ['StringLike', true, (left, right, steps) => like(String(left), String(right), steps)],
+  ['StringNotLike', true, (left, right, steps) => !like(String(left), String(right), steps)],
 ]
 
 function makeTable(): ReadonlyMap<string, Operator> {

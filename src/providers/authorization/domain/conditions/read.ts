@@ -5,6 +5,7 @@
 import type { VendorWords } from '#kernel/vendor.ts'
 import { type Condition, compileCondition } from './condition.ts'
 import { type ConditionLimits, parseCondition } from './parse.ts'
+import { spend } from './steps.ts'
 
 export const conditionVersion = '2.0'
 
@@ -45,6 +46,10 @@ export function createConditionReader(words: VendorWords, limits: ConditionLimit
   return ({ condition: text, conditionVersion: version }) => {
     if (text === undefined && version === undefined) return undefined
     if (text === undefined || version !== conditionVersion) return never
-    return (facts) => compiled(text)(facts)
+    return (facts) => {
+      if (!spend(facts.steps, text.length)) return false
+      const truth = compiled(text)(facts)
+      return facts.steps.left < 0 ? false : truth
+    }
   }
 }

@@ -153,6 +153,7 @@ export const wholeFacts: fc.Arbitrary<WholeFacts> = fc.record({
   now: fc.constantFrom(...nowChoices),
   request: attributesFor('Request'),
   resource: attributesFor('Resource'),
+  steps: fc.constant({ left: Number.POSITIVE_INFINITY }),
 })
 
 /** The meaning of a condition when everything is known, directly from the sentences of facts 2.7. */
