@@ -31,6 +31,9 @@ import { type MaybePromise, withFound } from './lookups.ts'
 import { changedCells, updateRow, type WriteContext } from './rows.ts'
 import { eligibleSql, RunningSums } from './running-sums.ts'
 
+/** Where there is an invoice discount, all groups are written with each line. */
+const groupsMax = 100
+
 /** The columns of the document that lines and sums need. */
 export const documentHead = selecting(
   tables.documents,
@@ -212,6 +215,10 @@ export class Ledger {
     if (loaded !== undefined) return loaded
     const stored = this.#areAllLoaded ? [] : await this.#storedGroups()
     const row = stored.find((one) => one.tax_key === key)
+    if (row === undefined) {
+      const { size } = new Set([...this.#groups.keys(), ...stored.map((one) => one.tax_key)])
+      if (size >= groupsMax) throw ruleBroken(`A document has at most ${groupsMax} kinds of tax.`)
+    }
     const group = row === undefined ? newGroup(percent) : groupOfRow(row)
     this.#groups.set(key, group)
     return group

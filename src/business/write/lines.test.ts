@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
+import { insertRow } from '#query/rows.ts'
+import { documentTaxGroups } from '../tables.ts'
 import { amount, type BusinessFixture, inTurn, openBooks } from '../testing/books.ts'
 
 const code = (wanted: string) => (error: unknown) =>
@@ -47,6 +49,24 @@ for (const { dialect, test } of inTurn()) {
       await add()
       await assert.rejects(add, /at most 20000 lines/)
       await set(1)
+    })
+
+    await t.test('no more kinds of tax than are written with each line', async () => {
+      const documentId = await invoice(books)
+      const add = (taxCode: string) =>
+        books.create('salesInvoiceLines', { itemId, quantity: 1, taxCode }, { documentId })
+      await add('FURNITURE')
+      await books.sql.transact(async (tx) => {
+        for (let at = 2; at <= 99; at++) {
+          await insertRow(tx, documentTaxGroups, {
+            ...{ document_id: documentId, tax_key: `OTHER${at}|0`, tax_percent: 0, line_count: 1 },
+            ...{ line_amount: 0, invoice_discount: 0, net: 0, including: 0 },
+          })
+        }
+      })
+      await add('ODD')
+      await add('FURNITURE')
+      await assert.rejects(() => add('TEN'), /at most 100 kinds of tax/)
     })
 
     await t.test('the published invoice, quote and credit memo lines', async () => {
