@@ -10,7 +10,13 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { retryEntry } from '../outbox/entries.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { dropDocument, dueDateOf, lockDocument, refuseBlocked } from '../write/documents.ts'
+import {
+  dropDocument,
+  dueDateOf,
+  lockDocument,
+  refuseBlocked,
+  spendWhole,
+} from '../write/documents.ts'
 import {
   inLocal,
   localReduction,
@@ -56,6 +62,7 @@ export async function runDocumentAction(
   }
   const row = await lockDocument(context, target)
   checkTag(target, row, false, context.conflictStatus)
+  spendWhole(context, row)
   const self = { set: entity.set, id }
   if (action.startsWith('post') && row.status === 'In Review' && !mayRelease) {
     throw refuse.Authorization_RequestDenied({

@@ -257,6 +257,38 @@ for (const dialect of dialects) {
       assert.deepEqual(await send(2 * half + 1, 0), [400])
     })
 
+    await t.test(
+      'documents that are changed as a whole are bounded over a change set',
+      async () => {
+        const long = async (): Promise<string> => {
+          const id = await books.create('salesInvoices', { customerId: books.customerId })
+          const count = odataLimits.wholeLinesMax
+          const text = 'update business_documents set line_count = ? where id = ?'
+          await books.sql.transact((tx) => tx.run(text, count, id))
+          return `companies(${books.companyId})/salesInvoices(${id})`
+        }
+        const send = async (...requests: readonly object[]): Promise<readonly number[]> => {
+          const all = requests.map((one, id) => ({ id: `${id}`, atomicityGroup: 'g', ...one }))
+          const sent = request('POST', '$batch', JSON.stringify({ requests: all }))
+          const { body } = await business.handle(sent)
+          return JSON.parse(body ?? '').responses.map(({ status }: { status: number }) => status)
+        }
+        const [first, second] = [await long(), await long()]
+        const removal = (url: string) => ({ method: 'DELETE', url })
+        const post = { method: 'POST', url: `${first}/Vendor.NAV.sendToReview` }
+        const headers = { 'if-match': '*' }
+        const small = {
+          method: 'PATCH',
+          url: second,
+          headers,
+          body: { externalDocumentNumber: 'x' },
+        }
+        assert.deepEqual(await send(removal(first), removal(second)), [204, 400])
+        assert.deepEqual(await send(removal(second), post), [204, 400])
+        assert.deepEqual(await send(small, removal(first), small), [200, 204, 200])
+      },
+    )
+
     await t.test('a long page is made in pieces, in order, and whole', async () => {
       const { turns, result } = await turnsOf(() =>
         business.handle(request('GET', `${address}?$orderby=displayName desc,number desc`)),

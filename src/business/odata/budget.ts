@@ -22,10 +22,10 @@ export class Budget {
   readonly #whole: Budget | undefined
 
   /**
-   * For a transaction, shared by its requests: lines that may come with their documents, and rows that filters and
-   * orders may scan.
+   * For a transaction, shared by its requests: lines that may come with their documents, lines of documents that may be
+   * changed as a whole, and rows that filters and orders may scan.
    */
-  readonly nested: { lines: number; scanned: number }
+  readonly nested: { lines: number; whole: number; scanned: number }
 
   constructor(rows: number, characters: number, pauses: boolean, whole?: Budget) {
     this.#rows = rows
@@ -35,7 +35,11 @@ export class Budget {
     const isOfTransaction = whole !== undefined && !whole.#pauses
     this.nested = isOfTransaction
       ? whole.nested
-      : { lines: odataLimits.nestedLinesMax, scanned: odataLimits.scannedRowsMax }
+      : {
+          lines: odataLimits.nestedLinesMax,
+          whole: odataLimits.wholeLinesMax,
+          scanned: odataLimits.scannedRowsMax,
+        }
   }
 
   static ofAnswer(): Budget {

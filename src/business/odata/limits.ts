@@ -29,6 +29,8 @@ export const odataLimits = Object.freeze({
   transactionCharactersMax: 1024 * 1024,
   /** Lines created together with their documents in one transaction. */
   nestedLinesMax: 10_000,
+  /** Lines of documents that are changed as a whole in one transaction: another one is refused when there were so many. */
+  wholeLinesMax: 20_000,
   /** Rows that filters and orders of all requests of one transaction may scan. */
   scannedRowsMax: 10_000,
   /** Rows and characters that every request of a batch gets, however many the earlier requests took. */

@@ -107,8 +107,8 @@ export interface WriteContext extends Writing {
   mailSender(companyAddress: string): string
   /** The status for a stale tag. */
   readonly conflictStatus: 409 | 412
-  /** The number of lines that may still come with their documents in this transaction. */
-  readonly nested?: { lines: number }
+  /** The numbers of lines that may still come with their documents, or be changed with them, in this transaction. */
+  readonly nested?: { lines: number; whole: number }
 }
 
 /** The day of the write, in the form of date columns. */
