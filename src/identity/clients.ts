@@ -13,6 +13,9 @@ export const portalClientId = 'armature-portal'
 
 /** The console: a page of this installation in the browser. */
 export const consoleClientId = 'armature-console'
+
+/** Applications of our own in the browser, which are at every address of the installation. */
+export const ownPageClients: readonly string[] = [portalClientId, consoleClientId]
 export const consoleRedirectPath = '/console/signed-in'
 export const consolePath = '/console/'
 

@@ -25,6 +25,7 @@ import {
   consoleRedirectPath,
   findClient,
   isFirstParty,
+  ownPageClients,
   portalClientId,
 } from './clients.ts'
 import type { Consents } from './consents.ts'
@@ -76,8 +77,6 @@ export interface ProviderOptions {
 /** oauth-handler.ts puts a code from the address into this header, so that the form shows it for confirmation. */
 export const userCodeHeader = 'x-armature-user-code'
 
-const ownPages: readonly string[] = [portalClientId, consoleClientId]
-
 export function createProvider(options: ProviderOptions): Provider {
   const { directory, tenantId, publicUrl, audience, key, log, sessions } = options
   /** The secrets by which clients proved who they are. */
@@ -126,7 +125,7 @@ export function createProvider(options: ProviderOptions): Provider {
     // A page at a redirect address of the client may also redeem the codes it receives. Our own are at every address.
     clientBasedCORS: (_ctx: Context, origin: string, { clientId, redirectUris }: Client) =>
       redirectUris.some((uri) => new URL(uri).origin === origin) ||
-      (ownPages.includes(clientId) && new URL(provider.issuer).origin === origin),
+      (ownPageClients.includes(clientId) && new URL(provider.issuer).origin === origin),
     // Clients of this family expect a refresh token without asking for `offline_access`.
     issueRefreshToken: (_ctx: Context, client: Client) => client.grantTypeAllowed('refresh_token'),
     // A command line stays signed in when the browser signs out; an application in the browser does not.

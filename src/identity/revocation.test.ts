@@ -83,7 +83,7 @@ async function signInAsPortal(
 /** Signs the command line in by a browser that is signed in. */
 async function letCommandLineIn(fixture: IdentityFixture, browser: Browser): Promise<TokenAnswer> {
   const redirect = 'http://127.0.0.1:1/callback'
-  const asked = await browser.open(
+  const form = await browser.open(
     authorizeAddress({
       response_type: 'code',
       client_id: 'armature-cli',

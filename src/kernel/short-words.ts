@@ -1,3 +1,5 @@
+/** Words of others, as they may be shown or logged. */
+
 import { replacedIn } from './text-search.ts'
 
 /** Shortens foreign text to one line. It is cut first, because cleaning takes time for each character. */
