@@ -317,10 +317,8 @@ function extendProvider(
   }
 
   /** The address the caller of the current request used. */
-  const cameBy = (): string => {
-    const request = Provider.ctx?.req
-    return (request === undefined ? undefined : requestBehind(request))?.publicUrl ?? publicUrl
-  }
+  const cameBy = (): string =>
+    (Provider.ctx && requestBehind(Provider.ctx.req))?.publicUrl ?? publicUrl
   Object.defineProperty(provider, 'issuer', { get: cameBy })
 
   // The portal and the console are served at every address of the installation.

@@ -93,7 +93,7 @@ async function letCommandLineIn(fixture: IdentityFixture, browser: Browser): Pro
       scope: 'openid user_impersonation',
     }),
   )
-  const back = await browser.submit(asked, { do: 'allow' })
+  const back = await browser.submit(form, { do: 'allow' })
   return askToken(fixture, {
     grant_type: 'authorization_code',
     client_id: 'armature-cli',
