@@ -19,7 +19,7 @@ const redirect = 'http://127.0.0.1:1/callback'
 /** The refresh token of a person who let the application in. */
 async function letIn(fixture: IdentityFixture): Promise<string> {
   const browser = createBrowser(fixture.url)
-  const form = await browser.open(
+  const page = await browser.open(
     authorizeAddress({
       response_type: 'code',
       client_id: clientId,
@@ -29,7 +29,7 @@ async function letIn(fixture: IdentityFixture): Promise<string> {
       scope: 'openid user_impersonation',
     }),
   )
-  const back = await browser.submit(await signIn(browser, form), { do: 'allow' })
+  const back = await browser.submit(await signIn(browser, page), { do: 'allow' })
   const answer = await askToken(fixture, {
     grant_type: 'authorization_code',
     client_id: clientId,

@@ -18,6 +18,7 @@ import { idOfKey, type PlaneDependencies } from '../dependencies.ts'
 import { readRow } from '../document.ts'
 import { prohibitedError } from '../grant.ts'
 import { freeTurn } from '../next-turn.ts'
+import { transactOn } from '../transact-on.ts'
 
 /** Rows removed in one transaction at most. */
 export const removalsMax = 200
@@ -47,7 +48,7 @@ export async function removeAttached(
   if (compiled === undefined) return
   const query = { type: compiled.key, under: id.key, limit: removalsMax }
   for (let found = removalsMax; found === removalsMax; ) {
-    found = await deps.store.transact(async (tx) => {
+    found = await transactOn(deps, compiled, async (tx) => {
       const rows = await tx.list(query)
       for (const { key } of rows) {
         const row = await tx.lock(key, 'change')

@@ -125,16 +125,7 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
     async publishing() {
       await sql.transact(async (tx) => {
         await runs.assert(tx, run)
-        await tx.run(
-          `insert into share_manifests (token, stage, watermark, owned, source, target)
-            values (?, ?, ?, 1, ?, ?) on conflict (token) do update set stage = excluded.stage,
-              watermark = excluded.watermark, owned = 1, source = excluded.source, target = excluded.target`,
-          token,
-          known.stage,
-          known.watermark,
-          known.source,
-          known.target,
-        )
+        await keep(tx, token, known)
         await tx.run(
           'update share_details set publishing = 1 where run_id = ? and place = ? and publishing = 0',
           run.id,
@@ -157,16 +148,11 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
     async published({ replaces, watermark, counted, note }) {
       await sql.transact(async (tx) => {
         await runs.assert(tx, run)
-        await tx.run(
-          `insert into share_manifests (token, stage, watermark, owned, source, target)
-            values (?, ?, ?, 1, ?, ?) on conflict (token) do update set stage = excluded.stage,
-              watermark = excluded.watermark, owned = 1, source = excluded.source, target = excluded.target`,
-          token,
-          replaces ? stage : known.stage,
-          watermark ?? null,
-          known.source,
-          known.target,
-        )
+        await keep(tx, token, {
+          ...known,
+          stage: replaces ? stage : known.stage,
+          watermark: watermark ?? null,
+        })
         // A run that is cut off right after this repeats it; counts are not added twice.
         const isNews = await tx.run(
           `update share_details set publishing = 2, message = coalesce(?, message)
@@ -181,6 +167,24 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
       if (replaces) await purge(sql, token, stage)
     },
   }
+}
+
+/** From now on the target is the mapping's own. */
+async function keep(
+  tx: SqlTx,
+  token: string,
+  { stage, watermark, source, target }: Omit<Known, 'owned'>,
+): Promise<void> {
+  await tx.run(
+    `insert into share_manifests (token, stage, watermark, owned, source, target)
+      values (?, ?, ?, 1, ?, ?) on conflict (token) do update set stage = excluded.stage,
+        watermark = excluded.watermark, owned = 1, source = excluded.source, target = excluded.target`,
+    token,
+    stage,
+    watermark,
+    source,
+    target,
+  )
 }
 
 function toDoneItem(row: SqlRow): DoneItem {
