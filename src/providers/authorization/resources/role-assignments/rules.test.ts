@@ -125,6 +125,15 @@ test('a custom role cannot be assigned outside its assignable scopes', async () 
   ])
 })
 
+test('nobody is given a right over a role by a path that does not end with it', async () => {
+  const role = { roleDefinitionId: rolePath(readerRole) }
+  for (const above of [sub, group, '/providers/Vendor.Management/managementGroups/m']) {
+    const scope = `${above}${rolePath(custom).toUpperCase()}`
+    assert.deepEqual(await codes(role, { scope }), ['ScopeDoesNotMatchRoleDefinition'])
+  }
+  assert.deepEqual(await codes(role, { scope: rolePath(custom) }), [])
+})
+
 const stored: RoleAssignment = { principalId, roleId: readerRole, principalType: 'User' }
 const notPermitted = ['RoleAssignmentUpdateNotPermitted']
 const updated: readonly [title: string, properties: object, expected: readonly string[]][] = [

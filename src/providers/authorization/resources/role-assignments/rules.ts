@@ -166,13 +166,23 @@ async function roleProblems(
     return [authorizationProblem('RoleDefinitionDoesNotExist', path, { name: desired.roleId })]
   }
   const scope = scopeOf(id)
-  if (isAssignableAt(role, scope, placesAbove(scope))) return []
+  const isThere = !isRoleElsewhere(scope, words)
+  if (isThere && isAssignableAt(role, scope, placesAbove(scope))) return []
   return [
     authorizationProblem('ScopeDoesNotMatchRoleDefinition', path, {
       scope: scope.text,
       role: role.roleName,
     }),
   ]
+}
+
+/** A role is one row at the root, whatever path names it. What is attached to another path would outlive it. */
+function isRoleElsewhere({ segments }: ResourceId, words: VendorWords): boolean {
+  const { namespace = '', types = [] } = segments.at(-1) ?? {}
+  const type = `${namespace}/${types.join('/')}`.toLowerCase()
+  return (
+    segments.length > 1 && type === qualify(words, 'Authorization/roleDefinitions').toLowerCase()
+  )
 }
 
 /** A subscription counts everything in it, a management group only itself; the root has no limit. */
