@@ -1,6 +1,6 @@
 /** Words of others, as they may be shown or logged. */
 
-import { replacedIn } from './text-search.ts'
+import { splitBy } from './text-search.ts'
 
 /** Shortens foreign text to one line. It is cut first, because cleaning takes time for each character. */
 export function shortWords(text: string, charactersMax: number): string {
@@ -17,5 +17,5 @@ const hiddenFrom = 6
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter(({ length }) => length >= hiddenFrom)
-    .reduce((left, secret) => replacedIn(left, secret, '*****'), text)
+    .reduce((left, secret) => splitBy(left, secret).join('*****'), text)
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../tests/property.ts'
-import { positionIn, replacedIn } from './text-search.ts'
+import { lastPositionIn, positionIn, splitBy } from './text-search.ts'
 
 test('finds what the runtime finds', () => {
   const texts = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 300 })
@@ -12,7 +12,8 @@ test('finds what the runtime finds', () => {
       for (const part of [text.slice(from, from + length), other]) {
         assert.equal(positionIn(text, part), text.indexOf(part))
         assert.equal(positionIn(text, part, from), text.indexOf(part, from))
-        if (part !== '') assert.equal(replacedIn(text, part, '*'), text.replaceAll(part, '*'))
+        assert.equal(lastPositionIn(text, part), text.lastIndexOf(part))
+        if (part !== '') assert.deepEqual(splitBy(text, part), text.split(part))
       }
     }),
   )
@@ -24,4 +25,7 @@ test('reads no character for each place again', () => {
   const text = half.repeat(4)
   assert.equal(positionIn(text, `${half}b${half}`), -1)
   assert.equal(positionIn(`${text}b${half}`, `${half}b${half}`), 3_000_000)
+  assert.equal(lastPositionIn(text, `${half}b${half}`), -1)
+  assert.equal(lastPositionIn(text, half), 3_000_000)
+  assert.deepEqual(splitBy(text, `${half}b`), [text])
 })

@@ -153,6 +153,22 @@ describe('what it may cost', () => {
     })
   }
 
+  // A search that compares each place anew cannot be ended from outside: this file would not end.
+  test('a long text is looked for in a time that the lengths bound', () => {
+    const half = "padLeft('', 500000, 'a')"
+    const text = `concat(${half}, ${half}, ${half})`
+    const part = `concat(${half}, 'b', ${half})`
+    const results: readonly (readonly [string, Json])[] = [
+      [`contains(${text}, ${part})`, false],
+      [`indexOf(${text}, ${part})`, -1],
+      [`lastIndexOf(${text}, ${part})`, -1],
+      [`length(replace(${text}, ${part}, 'x'))`, 1_500_000],
+      [`length(split(${text}, ${part}))`, 1],
+      [`like(${text}, concat('*', ${part}, '*'))`, false],
+    ]
+    for (const [expression, result] of results) assert.equal(run(expression), result)
+  })
+
   test('what a template really does is far from the bounds', () => {
     const text =
       "length(map(range(0, 10000), lambda('i', format('{0}-{1:D5}', toLower('ABC'), lambdaVariables('i')))))"

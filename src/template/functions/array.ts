@@ -1,4 +1,5 @@
 /** Functions of arrays. Many also accept strings and objects. They never change an argument. */
+import { lastPositionIn, positionIn } from '#kernel/text-search.ts'
 import { isArray, isObject } from '../fields.ts'
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
@@ -136,7 +137,7 @@ export const arrayFunctions: readonly ValueFunction[] = [
       const [, item = null] = values
       const container = textOrArrayAt(values, 0, call)
       if (typeof container === 'string') {
-        return folded(container).indexOf(folded(textAt(values, 1, call)))
+        return positionIn(folded(container), folded(textAt(values, 1, call)))
       }
       return container.findIndex((one) => areEqual(one, item, call.quota))
     },
@@ -172,7 +173,7 @@ export const arrayFunctions: readonly ValueFunction[] = [
       const [, item = null] = values
       const container = textOrArrayAt(values, 0, call)
       if (typeof container === 'string') {
-        return folded(container).lastIndexOf(folded(textAt(values, 1, call)))
+        return lastPositionIn(folded(container), folded(textAt(values, 1, call)))
       }
       return container.findLastIndex((one) => areEqual(one, item, call.quota))
     },
@@ -280,7 +281,7 @@ function concat(values: readonly Json[], call: Call): Json {
 
 function contains(values: readonly Json[], call: Call): Json {
   const [container = null, item = null] = values
-  if (typeof container === 'string') return container.includes(textAt(values, 1, call))
+  if (typeof container === 'string') return positionIn(container, textAt(values, 1, call)) >= 0
   if (isArray(container)) return container.some((one) => areEqual(one, item, call.quota))
   if (isObject(container))
     return memberOf(container, textAt(values, 1, call), call.quota) !== undefined

@@ -1,4 +1,5 @@
 /** Functions of strings. Positions and lengths count UTF-16 units. */
+import { positionIn, splitBy } from '#kernel/text-search.ts'
 import { isArray } from '../fields.ts'
 import { guid, uniqueString } from '../names.ts'
 import type { Json } from '../plan.ts'
@@ -247,7 +248,7 @@ function replace(values: readonly Json[], call: Call): Json {
   const old = textAt(values, 1, call)
   const made = textAt(values, 2, call)
   if (old === '') throw new EvaluationError(`${call.name}() cannot replace an empty string`)
-  const parts = text.split(old)
+  const parts = splitBy(text, old)
   call.quota.produce(text.length + (parts.length - 1) * (made.length - old.length))
   return parts.join(made)
 }
@@ -258,7 +259,7 @@ function split(values: readonly Json[], call: Call): Json {
   const delimiters = typeof given === 'string' ? [given] : delimitersOf(values, call)
   if (delimiters.length === 1) {
     const [only = ''] = delimiters
-    return only === '' ? [text] : text.split(only)
+    return only === '' ? [text] : splitBy(text, only)
   }
   call.quota.spend(text.length * (delimiters.length + 1))
   const made: string[] = []
@@ -288,7 +289,7 @@ function like(values: readonly Json[], call: Call): Json {
   if (!text.startsWith(first)) return false
   let at = first.length
   for (const part of parts) {
-    const found = text.indexOf(part, at)
+    const found = positionIn(text, part, at)
     if (found === -1) return false
     at = found + part.length
   }
