@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import pg from 'pg'
 import { contractWords } from '#kernel/vendor.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
+import { until } from '../../../tests/until.ts'
 import { settleUsage } from './domain/metering/settle.ts'
 import { billingMigrations } from './domain/migrations.ts'
 import { account, profile, startBilling, tenant } from './testing/start.ts'
@@ -89,4 +91,71 @@ test('from usage to an invoice to a refund', async (t: TestContext) => {
   assert.equal(some.value.length, 1)
   const summary = await started.get(`${at}/transactionSummary?filter=subTotal/value lt 0`)
   assert.equal(summary.total, -18)
+})
+
+/** Another server takes the place of the one that was known: a standby, or a restored copy. */
+test('what is recorded after the database lost its last rows is shown as it was', async (t: TestContext) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  const url = await server.createDatabase()
+  const clock = { now: () => Date.UTC(2026, 9, 15, 12) }
+  await using store = await openPostgres({
+    url,
+    poolSize: 4,
+    clock,
+    migrations: billingMigrations,
+    words: contractWords,
+    transactionRetriesMax: 5,
+  })
+  await using started = await startBilling({ store })
+  const eachTable = async (of: string, ...statements: readonly string[]): Promise<void> => {
+    const database = new pg.Client(url)
+    await database.connect()
+    const { rows } = await database.query(
+      'select relname from pg_class where relkind = $1 and relnamespace = $2::regnamespace',
+      [of, 'public'],
+    )
+    for (const { relname } of rows) {
+      for (const one of statements) await database.query(one.replaceAll('#', relname))
+    }
+    await database.end()
+  }
+  let imports = 0
+  const bring = (product: string) =>
+    started.post(`${profile}/importTransactions`, {
+      name: `f${++imports}`,
+      format: 'csv',
+      header: 'date,transactionAmount,productDescription',
+      position: 0,
+      digest: '',
+      nextPosition: 9,
+      nextDigest: 'x',
+      firstLine: 2,
+      text: `2026-10-0${imports},5,${product}\n`,
+    })
+  const brought = async (): Promise<readonly string[]> => {
+    const { value } = await started.get(
+      `${profile}/transactions?type=Unbilled&periodStartDate=10-01-2026&periodEndDate=10-31-2026`,
+    )
+    return value
+      .map(
+        (one: { properties: { productDescription: string } }) => one.properties.productDescription,
+      )
+      .sort()
+  }
+  await bring('one')
+  await eachTable('S', 'create table "kept-#" as select last_value from #')
+  await eachTable('r', 'create table "kept_#" as table "#"')
+  await bring('two')
+  assert.deepEqual(await brought(), ['one', 'two'])
+  await eachTable(
+    'r',
+    'do $$ begin if to_regclass(\'"kept_#"\') is not null then delete from "#"; insert into "#" overriding system value table "kept_#"; end if; end $$',
+  )
+  await eachTable('S', 'select setval(\'#\', (select last_value from "kept-#"))')
+  await server.restart()
+  await until(() => brought().catch(() => false))
+  await bring('three')
+  await bring('two')
+  assert.deepEqual(await brought(), ['one', 'three', 'two'])
 })

@@ -3,6 +3,8 @@
  * same names stand in the SQLite dialect where the statement has the same purpose.
  */
 
+import { serverStarted } from '../restored.ts'
+
 /** A text under the name by which the server keeps it prepared. */
 export interface Statement {
   readonly name: string
@@ -86,7 +88,7 @@ export const queries = named({
         ORDER BY lease_until LIMIT 1)`,
   feedPositions: 'SELECT name, position FROM feeds WHERE name = ANY($1)',
   feedPositionsOfServer: `SELECT name, position, started FROM
-    (SELECT pg_postmaster_start_time()::text AS started) AS server LEFT JOIN feeds ON name = ANY($1)`,
+    (SELECT ${serverStarted} AS started) AS server LEFT JOIN feeds ON name = ANY($1)`,
   feedSince: `SELECT position, key FROM feed_entries WHERE name = $1 AND position > $2
     ORDER BY position LIMIT $3`,
   ping: 'SELECT 1',

@@ -1,6 +1,6 @@
 /**
  * The dictionary of dimensions: what many entries share, stored once, found by content. Dimensions are never
- * changed, so what was read once is kept until the store is replaced by another state, in which ids may stand for
+ * changed, so what was read once is kept until the store has another state, in which ids may stand for
  * others. Only what is committed is kept.
  */
 
@@ -24,7 +24,7 @@ interface Identified {
   readonly ids: readonly number[]
   readonly fresh: ReadonlyMap<string, number>
   /** The state of the store that the ids are of. */
-  readonly restoration: number
+  readonly restoration: string
 }
 
 export class Dimensions {
@@ -35,7 +35,7 @@ export class Dimensions {
   #characters = 0
   #spelledCharacters = 0
   /** The state of the store that the ids are of. */
-  #restoration: number | undefined
+  #restoration: string | undefined
   readonly #keys = new WeakMap<Dimension, Key>()
   readonly #texts = new WeakMap<Dimension, string>()
 
@@ -44,7 +44,7 @@ export class Dimensions {
   }
 
   /** The state that the store has. Forgets the ids of an earlier one. */
-  async restoration(reads: Pick<Sql, 'all'> = this.#sql): Promise<number> {
+  async restoration(reads: Pick<Sql, 'all' | 'dialect'> = this.#sql): Promise<string> {
     const found = await restorationOf(reads)
     if (found !== this.#restoration) {
       this.#idOf.clear()
@@ -178,7 +178,7 @@ export class Dimensions {
     return found
   }
 
-  #keep(row: SqlRow, found: Map<number, Dimension>, restoration: number): void {
+  #keep(row: SqlRow, found: Map<number, Dimension>, restoration: string): void {
     const { id, document } = dimensionRows.row(row)
     found.set(id, document)
     if (restoration !== this.#restoration) return

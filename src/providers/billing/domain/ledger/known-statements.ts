@@ -19,7 +19,7 @@ export class KnownStatements {
     number,
     {
       readonly entries: number
-      readonly restoration: number
+      readonly restoration: string
       readonly dimensions: readonly KnownDimension[]
     }
   >()
@@ -30,7 +30,7 @@ export class KnownStatements {
   >()
   #characters = 0
 
-  get({ id, entries }: Statement, restoration: number): readonly KnownDimension[] | undefined {
+  get({ id, entries }: Statement, restoration: string): readonly KnownDimension[] | undefined {
     const known = this.#known.get(id)
     if (known?.entries !== entries || known.restoration !== restoration) return undefined
     return known.dimensions
@@ -38,7 +38,7 @@ export class KnownStatements {
 
   put(
     { id, entries }: Statement,
-    restoration: number,
+    restoration: string,
     dimensions: readonly KnownDimension[],
   ): void {
     const characters = dimensions.reduce((sum, one) => sum + charactersOf(one.dimension), 0)

@@ -151,7 +151,7 @@ export async function knownDimensions(
 async function readKnown(
   { sql, dimensions, limits, known }: LedgerDependencies,
   statement: Statement,
-  restoration: number,
+  restoration: string,
 ): Promise<readonly KnownDimension[] | undefined> {
   const rows = await sql.all(
     `select dimension_id, entries, ${sumsAsText()} from billing_statement_dimensions where statement_id = ? limit ?`,
