@@ -44,10 +44,10 @@ export function parseMetricQuery(
   }
 }
 
-/** The first one where none is named. */
+/** The first one where none is named. Each once, in however many spellings. */
 function namedMetrics(text: string | null, known: readonly Metric[]): readonly Metric[] {
   if (text === null || text.trim() === '') return known.slice(0, 1)
-  return listOf(text).map((word) => {
+  const found = listOf(text).map((word) => {
     const found = known.find(({ name }) => name.toLowerCase() === word.toLowerCase())
     if (found !== undefined) return found
     const names = known.map(({ name }) => name).join(', ')
@@ -56,6 +56,7 @@ function namedMetrics(text: string | null, known: readonly Metric[]): readonly M
       `there is no metric '${word}' of this resource; ${names === '' ? 'nothing is measured of it' : `there are: ${names}`}`,
     )
   })
+  return [...new Set(found)]
 }
 
 const hour = 3_600_000
@@ -85,11 +86,12 @@ function interval(text: string | null): string {
 
 function readAggregations(text: string | null): readonly Aggregation[] {
   if (text === null || text.trim() === '') return ['average']
-  return listOf(text).map((word) => {
+  const named = listOf(text).map((word) => {
     const found = aggregations.find((one) => one === word.toLowerCase())
     if (found !== undefined) return found
     throw invalid('aggregation', `it is one or more of ${aggregations.join(', ')}`)
   })
+  return [...new Set(named)]
 }
 
 const filterPattern = /^\s*(\w+)\s+eq\s+'((?:[^']|'')*)'\s*$/

@@ -112,6 +112,19 @@ test('what is measured of a group is answered over time, whole and by container'
   await assert.rejects(ask('', { stranger: true }), { status: 403 })
 })
 
+test('a metric is answered once, in however many spellings it is named', async () => {
+  const { started, ask } = await counted()
+  await using _started = started
+  await started.metrics.measure()
+  const spellings = ['MemoryUsage', 'memoryusage', 'MEMORYUSAGE', 'CpuUsage', 'cpuusage'].join()
+  const answer = await ask(`metricnames=${spellings}&aggregation=average,Average,COUNT,count`)
+  const { value } = answer.body as unknown as Answer
+  assert.deepEqual(
+    value.map(({ name }) => name.value),
+    ['MemoryUsage', 'CpuUsage'],
+  )
+})
+
 test('a question that makes no sense is refused by its parameter', async () => {
   const { started, ask } = await counted()
   await using _started = started
