@@ -94,6 +94,8 @@ function decode(part: string): string | undefined {
 export function parsePath(path: string): ParsedPath {
   if (!path.startsWith('/')) return malformed('a path begins with "/"')
   if (path === '/') return { kind: 'resource', id: rootId }
+  // Encoded twice, each byte is five characters.
+  if (path.length > 8 * idBytesMax) return malformed(`a path has at most ${idBytesMax} bytes`)
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
   const whole = withoutEncodedScope(trimmed)
   const raw = whole.slice(1).split('/')

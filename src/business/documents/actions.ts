@@ -10,13 +10,7 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { retryEntry } from '../outbox/entries.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import {
-  dropDocument,
-  dueDateOf,
-  lockDocument,
-  refuseBlocked,
-  spendWhole,
-} from '../write/documents.ts'
+import { dropDocument, dueDateOf, lockDocument, refuseBlocked } from '../write/documents.ts'
 import {
   inLocal,
   localReduction,
@@ -29,7 +23,7 @@ import {
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
 import { postJournal, settledOf } from '../write/payments.ts'
-import { lockRow, newId, today, updateRow, type WriteContext } from '../write/rows.ts'
+import { lockRow, newId, spendWhole, today, updateRow, type WriteContext } from '../write/rows.ts'
 import { checkTag, type Target } from '../write/tag.ts'
 import { addFormula } from './date-formula.ts'
 import { isPosted } from './document-status.ts'
@@ -62,7 +56,7 @@ export async function runDocumentAction(
   }
   const row = await lockDocument(context, target)
   checkTag(target, row, false, context.conflictStatus)
-  spendWhole(context, row)
+  spendWhole(context, row.line_count)
   const self = { set: entity.set, id }
   if (action.startsWith('post') && row.status === 'In Review' && !mayRelease) {
     throw refuse.Authorization_RequestDenied({

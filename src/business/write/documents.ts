@@ -21,7 +21,15 @@ import { addLine, closeDocument, kindOf, openDocument } from './lines.ts'
 import { createLookups, type Lookups, reference } from './lookups.ts'
 import { applyQuoteState } from './quote-state.ts'
 import { inCurrencyOf, pricingColumns, repriceLines } from './reprice.ts'
-import { changedCells, lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
+import {
+  changedCells,
+  lockRow,
+  newId,
+  spendWhole,
+  today,
+  updateRow,
+  type WriteContext,
+} from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
 
@@ -108,20 +116,6 @@ function linesOf(entity: Entity): string {
   return `${entity.type}Lines`
 }
 
-/** For what looks at all lines of a document. One is always taken, however long it is. */
-export function spendWhole(
-  { nested }: Pick<WriteContext, 'nested'>,
-  { line_count: count }: Pick<DocumentRow, 'line_count'>,
-): void {
-  if (nested === undefined || count === 0) return
-  if (nested.whole > 0) nested.whole -= count
-  else {
-    throw ruleBroken(
-      `One change set changes documents of ${odataLimits.wholeLinesMax} lines; change the others afterwards.`,
-    )
-  }
-}
-
 /** Only these may change after posting (business facts 7). */
 const openAfterPosting: ReadonlySet<string> = new Set(['dueDate'])
 
@@ -180,7 +174,7 @@ export async function changeDocument(
     return row
   }
   const isReckoned = pricingColumns.some((column) => changed[column] !== undefined)
-  if (isReckoned || isDiscounted) spendWhole(context, row)
+  if (isReckoned || isDiscounted) spendWhole(context, row.line_count)
   if (isReckoned) await repriceLines(context, { before: row, after: draft }, lookups)
   const ledger = new Ledger(context, draft)
   if (isReckoned) ledger.recomputeAll()
@@ -202,7 +196,7 @@ export async function removeDocument(context: WriteContext, target: Target): Pro
   if (row.status === 'In Review') {
     throw ruleBroken("The document is 'In Review': reopen it before it is deleted.", 'status')
   }
-  spendWhole(context, row)
+  spendWhole(context, row.line_count)
   await dropDocument(context, row.id)
 }
 

@@ -28,6 +28,7 @@ import {
   lockFor,
   lockRow,
   newId,
+  spendWhole,
   today,
   updateRow,
   type WriteContext,
@@ -127,6 +128,8 @@ export async function postJournal(context: WriteContext, target: Target): Promis
   const lock = lockFor(context, 'change')
   const where = `where journal_id = ? and company_id = ? order by line_number${lock}`
   const payments = await allRows(tx, tables.customerPayments, where, journal.id, companyId)
+  // One writes as many rows as ten lines.
+  spendWhole(context, 10 * payments.length)
   if (payments.length === 0) throw ruleBroken('There is nothing to post: the journal is empty.')
   // All invoices before any balance, in one order.
   for (const id of [...new Set(payments.map((one) => one.applies_to_invoice_id))].sort())

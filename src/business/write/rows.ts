@@ -5,6 +5,8 @@ import { findRow, textOf } from '#query/rows.ts'
 import type { Cells, Columns, Table } from '#query/table.ts'
 import type { SqlTx, SqlValue } from '#stores/store.ts'
 import type { Version } from '../entity.ts'
+import { ruleBroken } from '../errors.ts'
+import { odataLimits } from '../odata/limits.ts'
 import { lines } from '../tables.ts'
 
 /** A transaction with what every writer needs to know. */
@@ -109,6 +111,18 @@ export interface WriteContext extends Writing {
   readonly conflictStatus: 409 | 412
   /** The numbers of lines that may still come with their documents, or be changed with them, in this transaction. */
   readonly nested?: { lines: number; whole: number }
+}
+
+/** For what looks at all lines of a document or journal. One is always taken, however long it is. */
+export function spendWhole({ nested }: Pick<WriteContext, 'nested'>, lines: number): void {
+  if (nested === undefined || lines === 0) return
+  const most = odataLimits.wholeLinesMax
+  if (nested.whole <= 0) {
+    throw ruleBroken(
+      `What one change set changes as a whole has at most ${most} lines; change the others afterwards.`,
+    )
+  }
+  nested.whole -= lines
 }
 
 /** The day of the write, in the form of date columns. */

@@ -37,13 +37,13 @@ const outputsMax = 100
 
 function outputsOfScript(filling: Filling, place: string): Readonly<Record<string, unknown>> {
   const script = plainWord('properties.scriptContent', filling) ?? ''
-  const names = [...script.matchAll(scriptOutput)].flatMap(
-    ([, quoted, plain]) => quoted ?? plain ?? [],
-  )
+  const names = new Set<string>()
+  for (const [, quoted, plain] of script.matchAll(scriptOutput)) {
+    names.add(quoted ?? plain ?? '')
+    if (names.size === outputsMax) break
+  }
   return Object.fromEntries(
-    names
-      .slice(0, outputsMax)
-      .map((name) => [name, fillText('{hex:16}', filling, `${place}.${name}`)]),
+    [...names].map((name) => [name, fillText('{hex:16}', filling, `${place}.${name}`)]),
   )
 }
 
