@@ -37,13 +37,13 @@ const outputsMax = 100
 
 function outputsOfScript(filling: Filling, place: string): Readonly<Record<string, unknown>> {
   const script = plainWord('properties.scriptContent', filling) ?? ''
-  const names = new Set<string>()
+  const names: string[] = []
   for (const [, quoted, plain] of script.matchAll(scriptOutput)) {
-    names.add(quoted ?? plain ?? '')
-    if (names.size === outputsMax) break
+    names.push(quoted ?? plain ?? '')
+    if (names.length === outputsMax) break
   }
   return Object.fromEntries(
-    [...names].map((name) => [name, fillText('{hex:16}', filling, `${place}.${name}`)]),
+    names.map((name) => [name, fillText('{hex:16}', filling, `${place}.${name}`)]),
   )
 }
 
