@@ -29,6 +29,7 @@ import {
   type CompanySet,
   changedSince,
   findFollowed,
+  firstPosition,
   follow,
   positionNow,
   touch,
@@ -99,8 +100,9 @@ async function readFirst(
 ): Promise<BusinessAnswer | undefined> {
   const followed = await follow(deps, following.set)
   if (followed === undefined) return undefined
-  const { settled } = await positionNow(deps.sql, deps.sql.dialect)
-  const place = { position: settled, after: '', until: 0, end: 0 }
+  const position = await firstPosition(deps, followed)
+  if (position === undefined) return undefined
+  const place = { position, after: '', until: 0, end: 0 }
   return await readOn(deps, following, formatDeltaToken(followed, following.query, place))
 }
 

@@ -4,7 +4,9 @@
  */
 
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { BusinessAnswer } from '../message.ts'
@@ -192,6 +194,35 @@ function randomOf(seed: number): (below: number) => number {
     return Math.floor((state / 2 ** 32) * below)
   }
 }
+
+test('postgres: who begins to follow waits for no writer, and no writer waits for them', async (t) => {
+  await using company = await openCompany(t, 'postgres')
+  if (company === undefined) return
+  const { get } = openClient(company)
+  const { customerId, sql } = company
+  const address = `companies(${company.companyId})/customers`
+  const outside = AsyncLocalStorage.snapshot()
+  await sql.transact(async (tx) => {
+    await tx.run("update business_customers set city = 'Bern' where id = ?", customerId)
+    await outside(async () => {
+      const { status, headers, body, page } = await get(address, tracking)
+      assert.equal(status, 200, body)
+      // What the writer changed is in no log.
+      assert.equal(headers['Preference-Applied'], undefined)
+      assert.equal(page['@odata.deltaLink'], undefined)
+      await company.create('customers', { displayName: 'Written meanwhile' })
+    })
+  })
+  const { page } = await get(address, tracking)
+  assert.equal(page.value.length, 2)
+  const link = page['@odata.deltaLink'] ?? assert.fail('no delta link')
+  await company.change('customers', customerId, { city: 'Basel' }, '*')
+  const changed = await get(link)
+  assert.deepEqual(
+    changed.page.value.map(({ id }) => id),
+    [customerId],
+  )
+})
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a copy kept by delta links is what a new read gives`, async (t) => {

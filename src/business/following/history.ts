@@ -3,6 +3,7 @@
  * kept. A set is followed from the first request for a delta link on, and until nobody uses its links any more.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteRows, findRow, updateRows } from '#query/rows.ts'
 import type { Dialect } from '#query/table.ts'
 import type { Sql } from '#stores/store.ts'
@@ -34,6 +35,10 @@ const changesKeptMax = 100_000
 /** The maximum number of followed sets in an installation. Further ones get no delta links. */
 const followedMax = 1_000
 const secretBytes = 24
+/** `kept_from` of a set that is about to be followed. */
+const notKept = 0
+/** The waits before each look whether a set can be followed, in milliseconds. */
+const looks = [0, 10, 20, 40, 80, 160, 320, 640]
 const deletedAtOnce = 2_000
 
 export function findFollowed(
@@ -64,10 +69,27 @@ export async function follow(
   deps: FollowDependencies,
   set: CompanySet,
 ): Promise<FollowedSetRow | undefined> {
-  const known = await findFollowed(deps.sql, set)
-  if (known === undefined) return await beginFollowing(deps, set)
+  const known = (await findFollowed(deps.sql, set)) ?? (await beginFollowing(deps, set))
+  if (known === undefined) return undefined
+  if (known.kept_from === notKept) return await beginKeeping(deps, set, known)
   if (deps.now - known.used_at > day) await touch(deps, known)
   return known
+}
+
+/**
+ * The position from which a client may follow the set. Undefined while transactions run that changed rows when nobody
+ * followed them: nobody is made to wait for their end (decision 0406).
+ */
+export async function firstPosition(
+  { sql }: Pick<FollowDependencies, 'sql'>,
+  followed: FollowedSetRow,
+): Promise<number | undefined> {
+  for (const milliseconds of looks) {
+    await sleep(milliseconds)
+    const { settled } = await positionNow(sql, sql.dialect)
+    if (settled >= followed.kept_from) return settled
+  }
+  return undefined
 }
 
 export async function touch(
@@ -83,16 +105,8 @@ async function beginFollowing(
 ): Promise<FollowedSetRow | undefined> {
   const { companyId, entity } = set
   return await sql.transact(async (tx) => {
-    if (sql.dialect === 'postgres') {
-      // Waits for the transactions that changed rows when nobody followed them.
-      const names = [entity.table, ...entity.joins.map(({ table }) => table)].map(
-        ({ name }) => name,
-      )
-      await tx.run(`lock table ${[...new Set(names)].join(', ')} in share mode`)
-    }
     const [count] = await tx.all('select count(*) as n from business_followed_sets')
     if (Number(count?.['n']) >= followedMax) return undefined
-    const { settled: position } = await positionNow(tx, sql.dialect)
     // Another request may have begun at the same time.
     await tx.run(
       `insert into business_followed_sets
@@ -102,11 +116,25 @@ async function beginFollowing(
       companyId,
       entity.set,
       ids.secret(secretBytes),
-      position,
-      position,
+      notKept,
+      notKept,
       now,
       now,
     )
+    return await findFollowed(tx, set)
+  })
+}
+
+/** Every transaction that begins after the set was committed as followed logs its changes. */
+async function beginKeeping(
+  { sql, now }: FollowDependencies,
+  set: CompanySet,
+  { id }: FollowedSetRow,
+): Promise<FollowedSetRow | undefined> {
+  return await sql.transact(async (tx) => {
+    const { until } = await positionNow(tx, sql.dialect)
+    const cells = { kept_from: until, marked_position: until, marked_at: now }
+    await updateRows(tx, followedSets, { id, kept_from: notKept }, cells)
     return await findFollowed(tx, set)
   })
 }
