@@ -107,3 +107,44 @@ for (const dialect of dialects) {
     assert.equal(expanded.value[0].account.netChange, bank.netChange)
   })
 }
+
+for (const dialect of dialects) {
+  test(`${dialect}: amounts that cancel out fill no account`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { create, act, customerId } = company
+    const accounts = await Promise.all(
+      ['Charged', 'Given back'].map((displayName, at) =>
+        create('accounts', { number: `99${at}`, displayName }),
+      ),
+    )
+    await create('currencies', { code: 'XLA' })
+    await create('currencyExchangeRates', {
+      currencyCode: 'XLA',
+      startingDate: '2020-01-01',
+      relationalExchangeRateAmount: 777.77777,
+    })
+    const invoice = (amount: number, header: object = {}) =>
+      create('salesInvoices', {
+        customerId,
+        ...header,
+        salesInvoiceLines: [amount, 1 - amount].map((unitPrice, at) => ({
+          lineType: 'Account',
+          accountId: accounts[at],
+          quantity: Math.sign(unitPrice),
+          unitPrice: Math.abs(unitPrice),
+        })),
+      })
+    const before = await sumsOf(company.sql)
+    for (const id of [
+      await invoice(largest),
+      await invoice(largest, { currencyCode: 'XLA' }),
+      await invoice(10_000_000, { currencyCode: 'XLA' }),
+    ]) {
+      await assert.rejects(act('salesInvoices', id, 'post'), /more than ten digits/)
+    }
+    assert.deepEqual(await sumsOf(company.sql), before)
+    await act('salesInvoices', await invoice(4_000_000_000), 'post')
+    await act('salesInvoices', await invoice(1_000_000, { currencyCode: 'XLA' }), 'post')
+  })
+}

@@ -6,6 +6,7 @@
 import { findRow, insertText } from '#query/rows.ts'
 import type { CellsOf, Columns, Table } from '#query/table.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
+import { fits } from '../amounts/decimals.ts'
 import { decimalMax, decimalUnit, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
@@ -38,6 +39,13 @@ const inBaseUnits = `share_of(lines.quantity, coalesce(units.quantity_per_unit, 
 
 function stockTooLarge(): Error {
   return ruleBroken('The stock of an item would have more than ten digits.')
+}
+
+/** A line or an account moves more than a column holds. */
+export function tooLarge(): Error {
+  return ruleBroken(
+    'The posting would move more than ten digits of the company’s currency on its accounts.',
+  )
 }
 
 type Entry<T extends { readonly columns: Columns }> = Partial<CellsOf<T>>
@@ -161,6 +169,7 @@ export class Posting {
   async finish(): Promise<void> {
     const { tx } = this.#context
     const amounts = [...this.#amounts].filter(([, amount]) => amount !== 0)
+    if (!amounts.every(([, amount]) => fits(amount))) throw tooLarge()
     amounts.sort(([left], [right]) => (left < right ? -1 : 1))
     const over = amounts.reduce((sum, [, amount]) => sum + amount, 0)
     if (over !== 0) throw new Error(`a posting is out of balance by ${over}`)

@@ -1,13 +1,14 @@
 /** What an invoice or a credit memo posts: the amount owed against sales and tax. */
 
 import { allRows } from '#query/rows.ts'
+import { fits } from '../amounts/decimals.ts'
 import { lineSelect } from '../entities/line-view.ts'
 import { noGuid } from '../entity.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import { inLocal, type OwnCurrency, type Rate } from '../write/exchange-rates.ts'
 import type { WriteContext } from '../write/rows.ts'
-import type { Posting } from './posting.ts'
+import { type Posting, tooLarge } from './posting.ts'
 
 /** `sign`: 1 adds the document's amounts, -1 subtracts them. `local`: its total in the company's own currency. */
 interface Sold {
@@ -27,6 +28,7 @@ export async function bookSale(
   document: Pick<DocumentRow, 'id' | 'discount_amount'>,
   { sign, local, rate, own }: Sold,
 ): Promise<void> {
+  await requireModest(tx, document.id, rate, own)
   const lines = document.discount_amount === 0 ? tables.lines.name : `(${lineSelect})`
   const nets = await tx.all(
     `select lines.account_id as account_id, coalesce(items.type, '') as type,
@@ -58,4 +60,22 @@ export async function bookSale(
     if (taxed !== undefined) posting.tax(taxed.percent, sign * inLocal(taxed.net, rate, own), part)
     booked = whole
   }
+}
+
+/**
+ * Large amounts that cancel out would still stand on the accounts: a few invoices would fill one, and sums on the way would
+ * not be exact.
+ */
+async function requireModest(
+  tx: WriteContext['tx'],
+  documentId: string,
+  rate: Rate,
+  own: OwnCurrency,
+): Promise<void> {
+  const [row] = await tx.all(
+    `select coalesce(sum(abs(${tables.asNumber('line_amount')})), 0) as extent
+       from business_lines where document_id = ?`,
+    documentId,
+  )
+  if (!fits(inLocal(Number(row?.['extent']), rate, own))) throw tooLarge()
 }
