@@ -62,7 +62,7 @@ export async function collectChanges(sql: Sql, now: number, newId: () => string)
       byResource.set(resource, changes)
       if (changes.length === 0) continue
       const entries = waiting.get(one.id) ?? []
-      const before = entries.length < waitingMax ? [] : await takeYoungest(tx, entries, now)
+      const before = entries.length < waitingMax ? [] : await takeYoungest(tx, one, entries, now)
       const all = before.length === 0 ? changes : bounded(resource, joined(before, changes))
       await addNotification(tx, one, { id: newId(), now, changes: all })
     }
@@ -99,16 +99,19 @@ async function waitingEntries(tx: SqlTx): Promise<ReadonlyMap<string, readonly W
 /** Removes the youngest entry that is not being sent, and resolves with its changes. */
 async function takeYoungest(
   tx: SqlTx,
+  { company_id }: SubscriptionRow,
   entries: readonly WaitingEntry[],
   now: number,
 ): Promise<readonly NotedChange[]> {
   for (const { id } of entries.toSorted((a, b) => b.createdAt - a.createdAt)) {
-    const row = await findRow(tx, outboxEntries, { id })
+    const row = await findRow(tx, outboxEntries, { id, company_id })
+    // One of another company is from before the subscription was moved.
+    if (row === undefined) continue
     const isFree = `id = ? and status = 'Waiting' and leased_until <= ?`
     // Whoever claims it at this moment keeps it.
     const taken = await tx.run(`delete from business_outbox_entries where ${isFree}`, id, now)
     // `addNotification` wrote this text.
-    if (row !== undefined && taken === 1) return JSON.parse(row.message || row.payload)
+    if (taken === 1) return JSON.parse(row.message || row.payload)
   }
   return []
 }
@@ -193,8 +196,8 @@ async function addNotification(
     kind: 'Notification',
     status: 'Waiting',
     sender: subscription,
-    // The query of an address often holds a secret.
-    recipient: url.replace(/[?#].*$/s, '').slice(0, 250),
+    // Whoever may read the company reads it, and the rest of an address often holds a secret.
+    recipient: new URL(url).origin.slice(0, 250),
     subject: resource.slice(0, 250),
     created_at: now,
     due_at: now,

@@ -186,6 +186,32 @@ test('what the policy of what goes out denies is not called', async () => {
 })
 
 for (const { dialect, test } of inTurn()) {
+  test(`${dialect}: what waits for a receiver is of the company it is sent for, and shows no secret`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    await using receiver = await openReceiver()
+    await using office = await openOffice(company)
+    const resourceOf = (id: string) => `api/v2.0/companies(${id})/customers`
+    const body = { notificationUrl: receiver.url, resource: resourceOf(company.companyId) }
+    const made = await office.ask('POST', 'subscriptions', body)
+    receiver.mood.status = 500
+    await company.create('customers', { displayName: 'C' })
+    await office.pass(30_000)
+    const other = await company.create('companies', { name: 'Other' })
+    const moved = await office.ask(
+      'PATCH',
+      `subscriptions('${made.at.subscriptionId}')`,
+      { resource: resourceOf(other) },
+      { tag: '*' },
+    )
+    assert.equal(moved.status, 200, moved.text)
+    receiver.mood.status = 200
+    await office.pass(3_600_000)
+    assert.deepEqual(receiver.received, [])
+    const [entry] = await company.sql.all('select recipient from business_outbox_entries')
+    assert.equal(entry?.['recipient'], new URL(receiver.url).origin)
+  })
+
   test(`${dialect}: receivers that do not answer hold up nobody else, and few entries wait for them`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

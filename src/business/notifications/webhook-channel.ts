@@ -66,6 +66,9 @@ export function webhookChannel(deps: WebhookDependencies): Channel {
       if (subscription === undefined || subscription.expires_at <= clock.now()) {
         throw new NotDelivered('the subscription has ended', true)
       }
+      if (subscription.company_id !== entry.company_id) {
+        throw new NotDelivered('the subscription is of another company now', true)
+      }
       if (!(await mayRead(deps, subscription))) {
         await end(deps, entry)
         throw new NotDelivered('who subscribed may no longer read the company', true)
