@@ -79,11 +79,15 @@ test('JSON: groups and snapshots roll back; references and tags lead to what was
   const group = { atomicityGroup: 'g', method: 'POST' }
   const undone = await send(requests({ url: 'a', ...group }, { url: 'bad', ...group }), json)
   assert.deepEqual(undone.fake.stayed, [])
+  const statuses = ({ answer }: typeof undone) =>
+    JSON.parse(answer.body ?? '').responses.map(({ status }: { status: number }) => status)
+  assert.deepEqual(statuses(undone), [424, 400])
   const snapshot = await send(requests({ url: 'a', method: 'POST' }, { url: 'bad' }), {
     ...json,
     isolation: 'snapshot',
   })
   assert.deepEqual(snapshot.fake.stayed, [])
+  assert.deepEqual(statuses(snapshot), [200, 400])
   const patch = { url: '$0/lines', method: 'PATCH', headers: { 'If-Match': '$0' }, body: {} }
   const done = await send(requests({ url: 'a', ...group }, { ...patch, atomicityGroup: 'g' }), json)
   assert.deepEqual(done.fake.stayed, ['POST a', 'PATCH made(7)/lines W/"t"'])

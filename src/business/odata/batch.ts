@@ -136,7 +136,7 @@ class BatchRun {
       while (group !== undefined && parts[to]?.group === group) to++
       const some = parts.slice(at, to)
       const given =
-        group === undefined ? await this.#each(some, {}, this.#budget) : await this.together(some)
+        group === undefined ? await this.#each(some, {}, this.#budget) : await this.#group(some)
       answers.push(...given)
       const refused = given.some(({ answer }) => answer.status >= 400)
       if (refused && group !== undefined) this.#failed.add(group)
@@ -144,6 +144,18 @@ class BatchRun {
       at = to
     }
     return answers
+  }
+
+  /** A change set as OData has it: where nothing stays, nothing is told to be done. */
+  async #group(parts: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
+    const answers = await this.together(parts)
+    if (answers.every(({ answer }) => answer.status < 400)) return answers
+    return answers.map(({ part, answer }) => {
+      if (answer.status >= 400 || part.method === 'GET') return { part, answer }
+      this.#failed.add(part.id)
+      const undone = refused(424, 'BadRequest', 'Another request of its group was refused.')
+      return { part, answer: undone }
+    })
   }
 
   /** All in one transaction. When one is refused nothing stays, and the answers are still returned. */

@@ -253,7 +253,7 @@ for (const dialect of dialects) {
       }
       const half = odataLimits.nestedLinesMax / 2
       assert.deepEqual(await send(half, half), [201, 201])
-      assert.deepEqual(await send(1, 2 * half), [201, 400])
+      assert.deepEqual(await send(1, 2 * half), [424, 400])
       assert.deepEqual(await send(2 * half + 1, 0), [400])
     })
 
