@@ -221,7 +221,8 @@ async function subscribe(
     const row = await own(tx, { ...asking, key: id })
     await record(deps, tx, row, 201)
     return answerOf(deps, asking, row, 201)
-  }, 'business subscriptions')
+    // Those of one principal after the other. Nobody waits for rows that another caller waits for.
+  }, `business subscriptions of ${caller.principal.id}`)
 }
 
 async function requireRoom(tx: SqlTx, { principal }: Caller, now: number): Promise<void> {

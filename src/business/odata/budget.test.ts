@@ -283,8 +283,8 @@ for (const dialect of dialects) {
           headers,
           body: { externalDocumentNumber: 'x' },
         }
-        assert.deepEqual(await send(removal(first), removal(second)), [204, 400])
-        assert.deepEqual(await send(removal(second), post), [204, 400])
+        assert.deepEqual(await send(removal(first), removal(second)), [424, 400])
+        assert.deepEqual(await send(removal(second), post), [424, 400])
         assert.deepEqual(await send(small, removal(first), small), [200, 204, 200])
       },
     )

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Version } from '../entity.ts'
+import type { CallOut } from '../notifications/webhook-channel.ts'
 import { createBusiness } from '../service.ts'
 import { type BusinessFixture, fixtureNow } from './books.ts'
 
@@ -20,9 +21,10 @@ export function caller(
     readonly signal?: AbortSignal
     readonly uuid?: () => string
     readonly isActive?: () => boolean
+    readonly callOut?: CallOut
   } = {},
 ) {
-  const { signal, uuid = randomUUID, isActive = () => true } = given
+  const { signal, uuid = randomUUID, isActive = () => true, callOut } = given
   const business = createBusiness({
     sql: books.sql,
     clock: { now: () => fixtureNow },
@@ -32,6 +34,9 @@ export function caller(
     conflictStatus: 412,
     groupsOf: async () => [],
     administers: async () => as === undefined,
+    ...(callOut === undefined
+      ? {}
+      : { outbox: { wake() {}, mailSender: (address) => address, callOut } }),
   })
   return async (
     status: number,
@@ -53,7 +58,9 @@ export function caller(
     const answer = await business.handle({
       method,
       version,
-      path: address === '$batch' ? address : `companies(${books.companyId})/${address}`,
+      path: ['$batch', 'subscriptions'].includes(address)
+        ? address
+        : `companies(${books.companyId})/${address}`,
       search: encodeURI(search),
       headers: { 'content-type': 'application/json', 'if-match': ifMatch },
       body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),

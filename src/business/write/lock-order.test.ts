@@ -215,6 +215,37 @@ test('writes of a company that wait for its rows leave connections to others, an
   assert.equal((await company.row('customers', customerId))['city'], 'Bern')
 })
 
+test('who waits for a right that is being changed holds up no subscription of others', async (t) => {
+  await using company = await openBooks(t, 'postgres')
+  if (company === undefined) return
+  const { sql } = company
+  const resource = `api/v2.0/companies(${company.companyId})/items`
+  const callOut = async (url: string) => {
+    const text = new URL(url).searchParams.get('validationToken') ?? ''
+    return { status: 200, text }
+  }
+  const subscribe = (reader: string) => {
+    const body = { notificationUrl: 'http://receiver/', resource }
+    return caller(company, reader, { callOut })(201, 'v2.0', 'POST', 'subscriptions', body)
+  }
+  const readers = [randomUUID(), randomUUID()] as const
+  for (const principalId of readers)
+    await caller(company)(201, 'v2.0', 'POST', 'accessRights', { principalId, role: 'read' })
+  const outside = AsyncLocalStorage.snapshot()
+  const waiting = await sql.transact(async (tx) => {
+    const lock = 'select id from business_access_rights where principal_id = ? for update'
+    await tx.all(lock, readers[0])
+    const late = outside(() => subscribe(readers[0]))
+    late.catch(() => undefined)
+    const isWaiting =
+      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    await until(async () => (await outside(() => sql.all(isWaiting))).length === 1)
+    await outside(() => subscribe(readers[1]))
+    return [late]
+  })
+  await Promise.all(waiting)
+})
+
 test('a batch goes no further when its caller is disabled', async (t) => {
   await using company = await openBooks(t, 'sqlite')
   if (company === undefined) return
