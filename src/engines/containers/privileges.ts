@@ -14,7 +14,6 @@ const ordinaryCapabilities = new Set([
   'KILL',
   'MKNOD',
   'NET_BIND_SERVICE',
-  'NET_RAW',
   'SETFCAP',
   'SETGID',
   'SETPCAP',
@@ -22,12 +21,15 @@ const ordinaryCapabilities = new Set([
   'SYS_CHROOT',
 ])
 
+/** Packets of one's own making: by them a program reaches what listens on loopback addresses of the host, and gets what others are sent. */
+const rawPackets = 'NET_RAW'
+
 /** The form in which capabilities are compared: in capitals and without the prefix. */
 export function plainCapability(name: string): string {
   return name.toUpperCase().replace(/^CAP_/, '')
 }
 
-/** Whether engines give it to every container. */
+/** Whether every container may have it. */
 export function isOrdinary(capability: string): boolean {
   return ordinaryCapabilities.has(plainCapability(capability))
 }
@@ -39,4 +41,12 @@ export function requiredPrivilege({ security }: ContainerSpec): string | undefin
   const beyond = (security.addCapabilities ?? []).filter((one) => !isOrdinary(one))
   if (beyond.length > 0) return `for the capabilities ${beyond.join(', ')}`
   return security.seccompProfile === undefined ? undefined : 'for a seccomp profile of its own'
+}
+
+/** The capabilities that a container is made without. */
+export function withoutCapabilities({ security = {} }: ContainerSpec): readonly string[] {
+  const { privileged = false, addCapabilities = [], dropCapabilities = [] } = security
+  const named = new Set([...addCapabilities, ...dropCapabilities].map(plainCapability))
+  const isSaid = privileged || named.has('ALL') || named.has(rawPackets)
+  return isSaid ? dropCapabilities : [...dropCapabilities, rawPackets]
 }

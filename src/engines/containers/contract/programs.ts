@@ -250,6 +250,12 @@ function promiseSurroundings({ test }: ContractFixture): void {
     assert.equal(await outputOf(fixture, 'job', spec([job])), '77\n88\n1\n')
   })
 
+  test('no program makes packets of its own, whatever the engine gives', async (fixture) => {
+    const job = script(fixture, 'job', 'cat /proc/self/status')
+    const bounding = /^CapBnd:\s*([0-9a-f]+)$/m.exec(await outputOf(fixture, 'job', spec([job])))
+    assert.equal((BigInt(`0x${bounding?.[1]}`) >> 13n) & 1n, 0n)
+  })
+
   test('a command that cannot be run is refused at start, the other parts start', async (fixture) => {
     const group = fixture.group()
     const broken = { ...part(fixture, 'broken'), command: ['no-such-program'] }

@@ -14,6 +14,7 @@ export function testRefusals({ test }: ContractFixture): void {
       spec([{ ...web, gpu: 1 }]),
       spec([{ ...web, security: { privileged: true } }]),
       spec([{ ...web, security: { addCapabilities: ['ALL'] } }]),
+      spec([{ ...web, security: { addCapabilities: ['net_raw'] } }]),
       spec([{ ...web, security: { addCapabilities: ['CHOWN', 'cap_sys_admin'] } }]),
       spec([{ ...web, security: { seccompProfile: 'unconfined' } }]),
       spec([{ ...web, name: 'Not A Token' }]),

@@ -11,6 +11,7 @@ import {
   type VolumeSpec,
 } from '../engine.ts'
 import type { Json } from '../json.ts'
+import { withoutCapabilities } from '../privileges.ts'
 import type { Call } from './client.ts'
 import { accountsFolder, type OwnFile } from './host-side.ts'
 import { accountsVolume, containerName, type Names, sandboxName, volumeName } from './names.ts'
@@ -202,7 +203,7 @@ function partBody(
         : {}),
       Privileged: security.privileged ?? false,
       CapAdd: security.addCapabilities ?? [],
-      CapDrop: security.dropCapabilities ?? [],
+      CapDrop: withoutCapabilities(part),
       SecurityOpt: [
         ...(security.allowPrivilegeEscalation === false ? ['no-new-privileges'] : []),
         ...(security.seccompProfile === undefined ? [] : [`seccomp=${security.seccompProfile}`]),

@@ -6,6 +6,7 @@
 
 import { type ContainerSpec, type GroupSpec, labelsOf, type MountSpec } from '../engine.ts'
 import type { Json } from '../json.ts'
+import { withoutCapabilities } from '../privileges.ts'
 import { accountsParent } from './file-look.ts'
 import { containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
@@ -166,7 +167,7 @@ function partBody(
       : { seccomp_profile_path: profile }),
     privileged: security.privileged ?? false,
     cap_add: security.addCapabilities ?? [],
-    cap_drop: security.dropCapabilities ?? [],
+    cap_drop: withoutCapabilities(part),
     no_new_privileges: security.allowPrivilegeEscalation === false,
     // 4 MB of logs (facts 4.7).
     log_configuration: { driver: 'k8s-file', size: logBytesMax },

@@ -64,6 +64,9 @@ export class Verifier {
     )
     const containers = found.map((each) => each.container)
     const differences = found.flatMap((each) => each.differences)
+    if (differences.length > 0 && differences.every((one) => ofEarlierVersion.test(one))) {
+      await this.#makeAnew(names)
+    }
     if (differences.length > 0) await this.#refuse(names, containers, differences)
     if (dialect.api !== 'libpod') return
     const changed = containers.map(ownAnnotationsProblem).find((one) => one !== undefined)
@@ -80,7 +83,10 @@ export class Verifier {
 
   /** Removes a group that an earlier version has made, without copies of accounts, and throws `busy`: it is made anew then. */
   async requirePresent(names: Names, sandbox: Json): Promise<void> {
-    if (accountsSource(sandbox) !== '') return
+    if (accountsSource(sandbox) === '') await this.#makeAnew(names)
+  }
+
+  async #makeAnew(names: Names): Promise<never> {
     await this.#removeGroup(names.group)
     throw new EngineError('busy', 'the group was made by an earlier version, and is made anew')
   }
@@ -150,6 +156,9 @@ export class Verifier {
     }
   }
 }
+
+/** Earlier versions left containers the capability that engines give them. */
+const ofEarlierVersion = /: it (?:has|keeps) the capability NET_RAW$/
 
 /** Annotations that Podman gives every container. It writes its own over those of an image. */
 const ofPodman = /^io\.(?:podman\.annotations\.|container\.manager$|kubernetes\.cri-o\.Created$)/

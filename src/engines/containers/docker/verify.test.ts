@@ -22,6 +22,7 @@ const always = new Set([
   'the network of the host',
   'one more port',
   'no limits',
+  'what an earlier version left',
 ])
 const isLong = process.env['ARMATURE_TEST_LONG'] === '1'
 
@@ -31,6 +32,7 @@ interface Change {
   readonly of: 'part' | 'sandbox'
   readonly change: (body: Body, outside: string) => Body
   readonly told: RegExp
+  readonly kind?: 'busy'
 }
 
 const changes: readonly Change[] = [
@@ -94,6 +96,13 @@ const changes: readonly Change[] = [
     of: 'part',
     change: (body) => ({ ...body, cap_drop: [] }),
     told: /the capability CHOWN/,
+  },
+  {
+    name: 'what an earlier version left',
+    of: 'part',
+    change: (body) => ({ ...body, cap_add: ['NET_RAW'], cap_drop: ['CHOWN'] }),
+    told: /by an earlier version, and is made anew/,
+    kind: 'busy',
   },
   {
     name: 'privileges to gain',
@@ -234,14 +243,14 @@ describe('what Podman made is compared with what was asked for', () => {
     await engine.remove('same')
   })
 
-  for (const [at, { name, of, change, told }] of changes.entries()) {
+  for (const [at, { name, of, change, told, kind = 'refused' }] of changes.entries()) {
     if (!isLong && !always.has(name)) continue
     test(name, async (t) => {
       const reason = typeof podman === 'string' ? podman : ''
       if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
       const { folder } = podman
-      await using between = await startBetween(podman, (kind, body) =>
-        kind === of ? change(body, folder) : body,
+      await using between = await startBetween(podman, (made, body) =>
+        made === of ? change(body, folder) : body,
       )
       await using engine = new DockerEngine({ target: between.target, installation: 'verify' })
       const group = `g${at}`
@@ -250,7 +259,7 @@ describe('what Podman made is compared with what was asked for', () => {
           await engine.create(group, spec)
           await engine.start(group, spec, ['web'])
         },
-        { name: 'EngineError', kind: 'refused', message: told },
+        { name: 'EngineError', kind, message: told },
       )
       assert.equal(between.started(of), 0, 'it never ran')
       assert.deepEqual(await podman.contents(), [])

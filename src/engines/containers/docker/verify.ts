@@ -6,7 +6,7 @@
 
 import type { ContainerSpec, GroupSpec, MountSpec } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt } from '../json.ts'
-import { isOrdinary, plainCapability } from '../privileges.ts'
+import { isOrdinary, plainCapability, withoutCapabilities } from '../privileges.ts'
 import { plainPath } from '../safe-text.ts'
 import type { OwnFile } from './host-side.ts'
 import { type Names, volumeName } from './names.ts'
@@ -95,7 +95,7 @@ export function expectedContainer(
     ...(security.user === undefined ? {} : { user: userOf(security.user, security.group) }),
     privileged: security.privileged ?? false,
     addCapabilities: security.addCapabilities ?? [],
-    dropCapabilities: security.dropCapabilities ?? [],
+    dropCapabilities: withoutCapabilities(part),
     noNewPrivileges: security.allowPrivilegeEscalation === false,
     devices: (part.gpu ?? 0) > 0,
     limits: part.limits,

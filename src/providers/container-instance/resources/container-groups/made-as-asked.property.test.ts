@@ -137,7 +137,7 @@ const container = (at: number) =>
               runAsGroup: fc.integer({ min: 0, max: 70_000 }),
               allowPrivilegeEscalation: fc.boolean(),
               capabilities: fc.record({
-                add: fc.subarray(['NET_RAW', 'cap_chown']),
+                add: fc.subarray(['NET_BIND_SERVICE', 'cap_chown']),
                 drop: fc.subarray(['ALL', 'KILL', 'mknod']),
               }),
             },
@@ -363,7 +363,6 @@ const usual = [
   'KILL',
   'MKNOD',
   'NET_BIND_SERVICE',
-  'NET_RAW',
   'SETFCAP',
   'SETGID',
   'SETPCAP',
