@@ -1,6 +1,8 @@
 /** Makes the engines of an installation from its settings. */
 
+import { lowCounts } from '#engines/containers/docker/machine-counts.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
+import { isLoopback } from '#outbound/address.ts'
 import type { Copying, Migrating } from '#providers/index.ts'
 import { shareCookies } from '../config/containers.ts'
 import { type ChosenEngine, chooseContainerEngine } from './container-engine.ts'
@@ -34,6 +36,15 @@ export async function openEngines(
     log.warn(
       { address: config.containersAddress },
       "containers publish their ports where this server may be reached: whoever opens a container's page gives it the cookies of their sign-in; set ARMATURE_CONTAINERS_ADDRESS to another address of this machine, or use https",
+    )
+  }
+  const isOnThisMachine = containers.cpusMax !== undefined
+  const isShared = config.publicUrl !== undefined || !isLoopback(config.host)
+  const set = isOnThisMachine && isShared ? await lowCounts() : []
+  if (set.length > 0) {
+    log.warn(
+      { set },
+      'a program in one container can take what the kernel counts for the whole machine, which ends this server or refuses others; set these by sysctl on the machine of the container engine',
     )
   }
   const migrating = openMigrating(config, clock, outbound)

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { lowCounts } from './machine-counts.ts'
+
+test('what one container could take of the whole machine is named, with the value to set', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'armature-counts-'))
+  t.after(() => rm(folder, { recursive: true }))
+  assert.deepEqual(await lowCounts(folder), [])
+  for (const each of ['fs/epoll', 'kernel/pty'])
+    await mkdir(join(folder, each), { recursive: true })
+  await writeFile(join(folder, 'fs/epoll/max_user_watches'), '5491511\n')
+  await writeFile(join(folder, 'kernel/pty/max'), '1048576\n')
+  assert.deepEqual(await lowCounts(folder), ['fs.epoll.max_user_watches=1000000000'])
+})
