@@ -72,6 +72,23 @@ for (const dialect of dialects) {
     assert.equal(await numberOf(company, 'customers', next), 'K270010')
   })
 
+  test(`${dialect}: behind the last number that a series may have none is looked for`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const create = (number?: string) =>
+      company.create('customers', {
+        displayName: 'One',
+        ...(number === undefined ? {} : { number }),
+      })
+    const [row] = await company.sql.all(
+      "select id from business_number_series where code = 'customer'",
+    )
+    await company.change('numberSeries', String(row?.['id']), { lastNumber: 2_000_000_000 }, '*')
+    assert.equal(await numberOf(company, 'customers', await create()), 'C2000000001')
+    for (const number of ['C2000000002', 'C2000000003']) await create(number)
+    await assert.rejects(create(), refused(/at its end: C2000000002 is taken/))
+  })
+
   test(`${dialect}: numbers taken at once differ`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

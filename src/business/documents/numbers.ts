@@ -63,9 +63,11 @@ async function takeNumber({ tx, companyId }: WriteContext, name: Series) {
   const prefix = String(row['prefix'])
   const number = written(prefix, Number(row['last']), Number(row['digits']))
   if (number.length <= lengthMax) return { number, prefix }
-  throw ruleBroken(
-    `The number series '${name}' is at its end: ${number} has more than ${lengthMax} characters. Give it another prefix.`,
-  )
+  throw atItsEnd(name, `${number} has more than ${lengthMax} characters`)
+}
+
+function atItsEnd(name: Series, reason: string): Error {
+  return ruleBroken(`The number series '${name}' is at its end: ${reason}. Give it another prefix.`)
 }
 
 /** The next number of a series whose rows may also be given numbers by their makers. */
@@ -80,6 +82,8 @@ export async function nextFreeNumber(
     const cells = 'where company_id = ? and number = ?'
     const [taken] = await tx.all(`select id from ${table} ${cells}`, companyId, number)
     if (taken === undefined) return number
+    // Nothing is behind it: each further one would be looked for by itself.
+    if (Number(number.slice(prefix.length)) > lastMax) throw atItsEnd(name, `${number} is taken`)
     // Continues behind the last number of this length, since all before it may be taken.
     const [row] = await tx.all(
       `select max(number) as last from ${table} where company_id = ? and length(number) = ?

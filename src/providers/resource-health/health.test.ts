@@ -14,12 +14,14 @@ import { healthMigrations } from './domain/migrations.ts'
 import { healthSuite } from './testing/health-suite.ts'
 import { historySuite } from './testing/history-suite.ts'
 import { impactSuite } from './testing/impact-suite.ts'
+import { largeSuite } from './testing/large-suite.ts'
 import { firstMoment, startHealth } from './testing/start.ts'
 
 function suites(start: typeof startHealth): void {
   healthSuite(start)
   impactSuite(start)
   historySuite(start)
+  largeSuite(start)
 }
 
 describe('SQLite', () => suites(startHealth))

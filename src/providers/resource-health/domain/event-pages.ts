@@ -8,7 +8,7 @@ import { freeTurn } from '#plane/next-turn.ts'
 import { boundedPage } from '#query/bounded-page.ts'
 import type { Cursor, RangeRows } from '#query/keyset-page.ts'
 import type { HealthEvent } from './event.ts'
-import type { EventStore, ListPosition, PlaceQuery } from './event-store.ts'
+import { type EventStore, type ListPosition, type PlaceQuery, readBytesMax } from './event-store.ts'
 
 interface PageQuery extends Pick<PlaceQuery, 'since' | 'condition'> {
   readonly audiences: readonly string[]
@@ -25,12 +25,22 @@ export async function readPage(
   eventStore: EventStore,
   query: PageQuery,
 ): Promise<ListPage<object>> {
-  const { items, next } = await boundedPage({
+  let left = readBytesMax
+  const { items, next } = await boundedPage<ListPosition, object>({
     after: parseCursor(query.cursor),
     pageSize: query.limit,
     rowsMax: eventsMax,
     rowsAtOnce: (missing) => missing,
-    read: (after, limit) => merged(eventStore, query, after, limit),
+    async read(after, limit) {
+      if (left <= 0) return { rows: [], end: after }
+      const { rows, end } = await merged(eventStore, query, after, limit)
+      const ids = rows.map(({ id }) => id)
+      const { count, bytes } = await eventStore.fitting(ids, left)
+      left = count < rows.length ? 0 : left - bytes
+      const fit = rows.slice(0, count)
+      const last = fit.at(-1)
+      return { rows: fit, end: count < rows.length && last !== undefined ? cursorOf(last) : end }
+    },
     cursorOf,
     async show(places) {
       const events = await eventStore.findAll(places.map((place) => place.id))

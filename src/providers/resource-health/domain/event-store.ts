@@ -1,5 +1,6 @@
 /** Stores events and their audiences: written completely in one transaction, read by key or in keyset order. */
 
+import { freeTurn } from '#plane/next-turn.ts'
 import {
   type Cursor,
   type KeysetRange,
@@ -40,11 +41,20 @@ const order: readonly OrderKey[] = [
   { type: 'text', text: 'tracking_id', direction: 'asc' },
 ]
 
+/** The bytes of events that are in memory together for one answer. An event may have a megabyte. */
+export const readBytesMax = 2 * 1024 * 1024
+
 /** The number of rows read for one page, wanted or not. */
 const windowMax = 4000
 
 export interface EventStore {
   find(trackingId: string): Promise<HealthEvent | undefined>
+  /** How many of the first ones, at least one, have as many bytes together, and their bytes. */
+  fitting(
+    trackingIds: readonly string[],
+    bytesMax: number,
+  ): Promise<{ readonly count: number; readonly bytes: number }>
+  /** The first ones, as many as are read together (`readBytesMax`). */
   findAll(trackingIds: readonly string[]): Promise<ReadonlyMap<string, HealthEvent>>
   places(query: PlaceQuery): Promise<RangeRows<ListPosition>>
   /** Reads, changes and writes one event without interference. When `change` throws, nothing happens. */
@@ -70,14 +80,24 @@ export function openEventStore(sql: Sql): EventStore {
       )
       return row === undefined ? undefined : eventOf(row)
     },
+    fitting: (trackingIds, bytesMax) => fitting(sql, trackingIds, bytesMax),
     async findAll(trackingIds) {
-      if (trackingIds.length === 0) return new Map()
+      const { count } = await fitting(sql, trackingIds, readBytesMax)
+      const found = new Map<string, HealthEvent>()
+      if (count === 0) return found
+      const read = trackingIds.slice(0, count)
       const rows = await sql.all(
         `select tracking_id, document from health_events
-          where tracking_id in (${trackingIds.map(() => '?').join(', ')})`,
-        ...trackingIds,
+          where tracking_id in (${read.map(() => '?').join(', ')})`,
+        ...read,
       )
-      return new Map(rows.map((row) => [String(row['tracking_id']), eventOf(row)]))
+      const documents = new Map(rows.map((row) => [String(row['tracking_id']), row]))
+      for (const id of read) {
+        const row = documents.get(id)
+        if (row !== undefined) found.set(id, eventOf(row))
+        await freeTurn()
+      }
+      return found
     },
     async places({ audience, since, after, condition, limit }) {
       const composing = await composer()
@@ -113,6 +133,27 @@ export function openEventStore(sql: Sql): EventStore {
       })
     },
   }
+}
+
+async function fitting(
+  sql: Sql,
+  trackingIds: readonly string[],
+  bytesMax: number,
+): Promise<{ readonly count: number; readonly bytes: number }> {
+  if (trackingIds.length === 0) return { count: 0, bytes: 0 }
+  const rows = await sql.all(
+    `select tracking_id, octet_length(document) as bytes from health_events
+      where tracking_id in (${trackingIds.map(() => '?').join(', ')})`,
+    ...trackingIds,
+  )
+  const sizes = new Map(rows.map((row) => [String(row['tracking_id']), Number(row['bytes'])]))
+  let bytes = 0
+  for (const [count, id] of trackingIds.entries()) {
+    const more = sizes.get(id) ?? 0
+    if (count > 0 && bytes + more > bytesMax) return { count, bytes }
+    bytes += more
+  }
+  return { count: trackingIds.length, bytes }
 }
 
 /** Writes an event with a row for each of its audiences; `isNew` when nothing of it is stored. */

@@ -11,7 +11,6 @@ import type {
   EventType,
   HealthEvent,
   Impact,
-  Region,
   WrittenEvent,
   WrittenStep,
 } from './event.ts'
@@ -23,6 +22,8 @@ export type Changed =
 
 /** The number of updates kept per region; the oldest are removed. */
 const updatesMax = 200
+/** The characters of an event as JSON, which is read and written in one go. */
+export const eventCharactersMax = 1024 * 1024
 
 export function published(
   {
@@ -105,9 +106,12 @@ function ofRegions(
   { status, over }: { readonly status?: EventStatus; readonly over: boolean },
 ): Changed {
   const { properties } = event
-  const unknown = (step.regions ?? []).filter(
-    (name) => !properties.impact.some((one) => one.impactedRegions.some(isNamed(name))),
+  const known = new Set(
+    properties.impact.flatMap((one) =>
+      one.impactedRegions.map((region) => plain(region.impactedRegion)),
+    ),
   )
+  const unknown = (step.regions ?? []).filter((name) => !known.has(plain(name)))
   if (unknown.length > 0) {
     return {
       ok: false,
@@ -129,10 +133,11 @@ function ofRegions(
             ...(eventTags === undefined ? {} : { eventTags }),
           },
         ]
+  const named = step.regions && new Set(step.regions.map(plain))
   const impact = properties.impact.map((one) => ({
     ...one,
     impactedRegions: one.impactedRegions.map((region) =>
-      step.regions?.some((name) => isNamed(name)(region)) === false
+      named?.has(plain(region.impactedRegion)) === false
         ? region
         : {
             ...region,
@@ -163,15 +168,7 @@ function ofRegions(
   )
 }
 
-function isNamed(name: string): (region: Region) => boolean {
-  return (region) => sameRegion(region.impactedRegion, name)
-}
-
-/** Compares names of regions and locations: `West US` and `westus` are the same. */
-function sameRegion(left: string, right: string): boolean {
-  return plain(left) === plain(right)
-}
-
+/** Names of regions and locations are compared by this: `West US` and `westus` are the same. */
 export function plain(name: string): string {
   return name.toLowerCase().replaceAll(' ', '')
 }
@@ -210,19 +207,66 @@ function completed(
     isEventSensitive: given['isEventSensitive'] === true,
     ...(seconds === undefined ? {} : { duration: Math.min(seconds, 2_147_483_647) }),
   }
-  return { ok: true, event: { ...event, properties } }
+  return withinLimit({ ...event, properties })
+}
+
+/** Without the oldest updates, where all are too many: the same update may be one of thousands of regions. */
+function withinLimit(event: HealthEvent): Changed {
+  const lengths = new Map<object, number>()
+  const lengthOf = (update: object): number => {
+    const length = lengths.get(update) ?? JSON.stringify(update).length
+    lengths.set(update, length)
+    return length
+  }
+  const bare = JSON.stringify(withUpdates(event, 0)).length
+  for (let kept = updatesMax; kept >= 1; kept = Math.floor(kept / 2)) {
+    let characters = bare
+    for (const { impactedRegions } of event.properties.impact) {
+      for (const { updates } of impactedRegions) {
+        for (const update of updates.slice(0, kept)) characters += lengthOf(update)
+      }
+    }
+    if (characters > eventCharactersMax) continue
+    return { ok: true, event: kept === updatesMax ? event : withUpdates(event, kept) }
+  }
+  const message = `the event would have more than ${eventCharactersMax} characters, with what is told of each of its regions`
+  return { ok: false, problems: [{ path: 'properties.impact', message }] }
+}
+
+function withUpdates(event: HealthEvent, kept: number): HealthEvent {
+  const impact = event.properties.impact.map((one) => ({
+    ...one,
+    impactedRegions: one.impactedRegions.map((region) => ({
+      ...region,
+      updates: region.updates.slice(0, kept),
+    })),
+  }))
+  return { ...event, properties: { ...event.properties, impact } }
 }
 
 function impactOf(given: unknown, before: readonly Impact[], now: number): readonly Impact[] {
   const at = new Date(now).toISOString()
   // The schema allows nothing else.
   const impacts = (given ?? []) as readonly Impact[]
+  // The first of a name counts.
+  const byService = new Map(
+    before
+      .toReversed()
+      .map(({ impactedService, impactedRegions }) => [
+        impactedService,
+        new Map(
+          impactedRegions
+            .toReversed()
+            .map((region) => [plain(region.impactedRegion), region] as const),
+        ),
+      ]),
+  )
   return impacts.map((impact) => {
-    const known = before.find((one) => one.impactedService === impact.impactedService)
+    const known = byService.get(impact.impactedService)
     return {
       ...impact,
       impactedRegions: impact.impactedRegions.map((region) => {
-        const was = known?.impactedRegions.find(isNamed(region.impactedRegion))
+        const was = known?.get(plain(region.impactedRegion))
         const dated = (region.updates ?? []).map((one) => ({ updateDateTime: at, ...one }))
         return {
           ...region,

@@ -44,28 +44,41 @@ function servicesOf(id: ResourceId, serviceNames: ServiceNames): ReadonlySet<str
   ])
 }
 
-/** Whether the event impacts the resource now. Regions that have ended do not count. */
-export function isImpacted(
-  event: HealthEvent,
-  { id, location }: Reached,
-  serviceNames: ServiceNames,
-): boolean {
-  if (isNamedBy(event, id)) return true
-  const services = servicesOf(id, serviceNames)
-  return event.properties.impact.some(
-    (impact) =>
-      services.has(impact.impactedService.toLowerCase()) &&
-      (impact.impactedRegions.length === 0 ||
-        impact.impactedRegions.some(
-          (region) =>
-            region.status === 'Active' &&
-            (location === undefined ||
-              everywhere.has(plain(region.impactedRegion)) ||
-              plain(region.impactedRegion) === plain(location)),
-        )),
-  )
+/** Tells whether a resource is impacted by an event now, or only whether it is named by it. */
+export interface Impacts {
+  touches(reached: Reached): boolean
+  names(id: ResourceId): boolean
 }
 
-export function isNamedBy(event: HealthEvent, id: ResourceId): boolean {
-  return event.impactedResources.some((one) => one.targetResourceId.toLowerCase() === id.key)
+/**
+ * Made once for all resources that an event is compared with: it may name a thousand, and thousands of regions. Regions
+ * that have ended do not count.
+ */
+export function impactsOf(event: HealthEvent, serviceNames: ServiceNames): Impacts {
+  const named = new Set(event.impactedResources.map((one) => one.targetResourceId.toLowerCase()))
+  const everyRegion = new Set<string>()
+  const byService = new Map<string, Set<string>>()
+  for (const { impactedService, impactedRegions } of event.properties.impact) {
+    const service = impactedService.toLowerCase()
+    if (impactedRegions.length === 0) everyRegion.add(service)
+    const regions = byService.get(service) ?? new Set()
+    byService.set(service, regions)
+    for (const { status, impactedRegion } of impactedRegions) {
+      const region = plain(impactedRegion)
+      if (status === 'Active') regions.add(region)
+      if (status === 'Active' && everywhere.has(region)) everyRegion.add(service)
+    }
+  }
+  const isIn = (service: string, location: string | undefined): boolean => {
+    if (everyRegion.has(service)) return true
+    const regions = byService.get(service)
+    if (regions === undefined) return false
+    return location === undefined ? regions.size > 0 : regions.has(plain(location))
+  }
+  return {
+    names: (id) => named.has(id.key),
+    touches: ({ id, location }) =>
+      named.has(id.key) ||
+      [...servicesOf(id, serviceNames)].some((service) => isIn(service, location)),
+  }
 }

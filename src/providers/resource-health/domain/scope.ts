@@ -6,7 +6,7 @@ import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { refuseHealth } from '../errors.ts'
 import type { HealthEvent } from './event.ts'
 import { audiencesOf, everybody, installation } from './event-store.ts'
-import { isImpacted, type ServiceNames } from './impact-match.ts'
+import { impactsOf, type ServiceNames } from './impact-match.ts'
 
 export type RequestedScope =
   | { readonly kind: 'installation' }
@@ -55,7 +55,7 @@ export function isVisible(
   if (!audiencesOf(event).some((one) => audiences.includes(one))) return false
   if (requested.kind === 'subscription') return true
   const { id, location } = requested.resource
-  return isImpacted(event, { id, location }, serviceNames)
+  return impactsOf(event, serviceNames).touches({ id, location })
 }
 
 function isSubscription({ key }: ResourceId): boolean {

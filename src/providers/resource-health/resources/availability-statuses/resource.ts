@@ -13,11 +13,12 @@ import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListPage } from '#plane/declare/wire.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import type { AvailabilityCheck, Observers } from '../../domain/availability-check.ts'
-import type { HealthEvent } from '../../domain/event.ts'
+import type { EventType, HealthEvent } from '../../domain/event.ts'
 import { beginningOfTime, type EventStore, everybody, isActive } from '../../domain/event-store.ts'
 import type { History, Past } from '../../domain/history.ts'
-import { isImpacted, type ServiceNames } from '../../domain/impact-match.ts'
+import { type Impacts, impactsOf, type ServiceNames } from '../../domain/impact-match.ts'
 
 export interface AvailabilityDependencies extends Given {
   /** The word of the path that asks: clients ask for resources below others by one of their own. */
@@ -71,6 +72,8 @@ const answer = Type.Object({
 /** The number of current events checked for one resource. */
 const eventsMax = 200
 const scannedMax = 1000
+/** The number of events shown on one page, which comes back short after them. */
+const shownMax = 5000
 
 export function availabilityStatuses(
   given: Given,
@@ -103,7 +106,12 @@ function statusType(deps: AvailabilityDependencies, versions: readonly string[])
         }
         const current = await currentEvents(deps, subscriptionOf(target))
         const past = await deps.history.past(target.key, everAfter, 2)
-        return show(deps, resource, { current, past }, { now, expand: query.get('$expand') })
+        return show(
+          deps,
+          resource,
+          { touching: touchingOf(current, resource), past },
+          { now, expand: query.get('$expand') },
+        )
       },
       async list({ parent, now, query, cursor, limit }) {
         const expand = query.get('$expand')
@@ -146,11 +154,12 @@ function childResources(deps: AvailabilityDependencies, versions: readonly strin
 async function resourcesBelow(
   deps: AvailabilityDependencies,
   parent: ResourceId,
-  current: readonly HealthEvent[],
+  current: readonly CurrentEvent[],
   { now, expand, cursor, limit }: StatusQuery,
 ): Promise<ListPage<object>> {
   const items: object[] = []
   let after = cursor
+  let left = shownMax
   for (let scanned = 0; scanned < scannedMax; ) {
     const page = await deps.services.listTracked({
       under: parent,
@@ -160,8 +169,11 @@ async function resourcesBelow(
     for (const { resource } of page.items) {
       if (resource.id.segments.at(-1)?.namespace === undefined) continue
       if (resource.id.key === parent.key) continue
-      items.push(show(deps, resource, { current }, { now, expand }))
-      if (items.length === limit) return { items, next: resource.id.key }
+      await freeTurn()
+      const touching = touchingOf(current, resource)
+      items.push(show(deps, resource, { touching }, { now, expand }))
+      left -= touching.length
+      if (items.length === limit || left <= 0) return { items, next: resource.id.key }
     }
     if (page.next === undefined) return { items }
     after = page.next
@@ -184,7 +196,7 @@ const everAfter = 8_640_000_000_000_000
 async function historyOf(
   deps: AvailabilityDependencies,
   resource: Resource,
-  events: readonly HealthEvent[],
+  events: readonly CurrentEvent[],
   { now, expand, cursor, limit }: StatusQuery,
 ): Promise<ListPage<object>> {
   const before = cursor === undefined ? everAfter : Number(cursor)
@@ -192,7 +204,9 @@ async function historyOf(
   const isNow = cursor === undefined && isSame(past[0], observed(resource, deps.observers))
   const rest = isNow ? past.slice(1) : past
   const first =
-    cursor === undefined ? [show(deps, resource, { current: events, past }, { now, expand })] : []
+    cursor === undefined
+      ? [show(deps, resource, { touching: touchingOf(events, resource), past }, { now, expand })]
+      : []
   const shown = rest.slice(0, limit - first.length)
   const last = shown.at(-1)
   const items = [...first, ...shown.map((one) => showPast(deps, resource, one))]
@@ -241,9 +255,9 @@ function showPast(
 }
 
 async function currentEvents(
-  { eventStore }: AvailabilityDependencies,
+  { eventStore, serviceNames }: AvailabilityDependencies,
   subscription: string | undefined,
-): Promise<readonly HealthEvent[]> {
+): Promise<readonly CurrentEvent[]> {
   const audiences = [...(subscription === undefined ? [] : [subscription.toLowerCase()]), everybody]
   const found = await Promise.all(
     audiences.map((audience) =>
@@ -256,26 +270,65 @@ async function currentEvents(
       }),
     ),
   )
-  const ids = [...new Set(found.flatMap(({ rows }) => rows.map((place) => place.id)))]
-  return [...(await eventStore.findAll(ids)).values()]
+  // The newest of each audience: nobody crowds out the events of the installation.
+  const events = new Map<string, CurrentEvent>()
+  for (const { rows } of found) {
+    const ids = rows.map((place) => place.id).filter((id) => !events.has(id))
+    for (const [id, event] of await eventStore.findAll(ids)) {
+      if (event.properties.status === 'Active') events.set(id, currentOf(event, serviceNames))
+      await freeTurn()
+    }
+  }
+  return [...events.values()]
+}
+
+function touchingOf(
+  current: readonly CurrentEvent[],
+  { id, location }: Resource,
+): readonly CurrentEvent[] {
+  return current.filter(({ impacts }) => impacts.touches({ id, location }))
+}
+
+/** What is kept of an event for the resources of a page. */
+interface CurrentEvent {
+  readonly impacts: Impacts
+  readonly type: EventType
+  readonly trackingId: string
+  readonly shown: object
+}
+
+function currentOf(event: HealthEvent, serviceNames: ServiceNames): CurrentEvent {
+  const { trackingId, properties } = event
+  return {
+    impacts: impactsOf(event, serviceNames),
+    type: properties.eventType,
+    trackingId,
+    shown: {
+      eventStartTime: properties.impactStartTime,
+      eventStatusLastModifiedTime: properties.lastUpdateTime,
+      correlationId: trackingId,
+      status: { value: properties.status },
+      incidentProperties: {
+        title: properties['title'],
+        service: properties.impact[0]?.impactedService,
+        incidentType: properties.eventType,
+      },
+    },
+  }
 }
 
 function show(
-  { words, word, observers, serviceNames }: AvailabilityDependencies,
+  { words, word, observers }: AvailabilityDependencies,
   resource: Resource,
   {
-    current,
+    touching,
     past = [],
-  }: { readonly current: readonly HealthEvent[]; readonly past?: readonly Past[] },
+  }: { readonly touching: readonly CurrentEvent[]; readonly past?: readonly Past[] },
   { now, expand }: { readonly now: number; readonly expand: string | null },
 ): object {
   const { id, location } = resource
-  const touching = current.filter(
-    (event) =>
-      event.properties.status === 'Active' && isImpacted(event, { id, location }, serviceNames),
-  )
   const check = observed(resource, observers)
-  const issue = touching.find((event) => event.properties.eventType === 'ServiceIssue')
+  const issue = touching.find((event) => event.type === 'ServiceIssue')
   const type = qualify(words, `ResourceHealth/${word}`)
   const [last, earlier] = past
   const isKnown = isSame(last, check)
@@ -302,21 +355,11 @@ function show(
       ...(issue === undefined
         ? {}
         : {
-            healthEventType: issue.properties.eventType,
+            healthEventType: issue.type,
             healthEventId: issue.trackingId,
             healthEventCause: 'PlatformInitiated',
           }),
-      serviceImpactingEvents: touching.map((event) => ({
-        eventStartTime: event.properties.impactStartTime,
-        eventStatusLastModifiedTime: event.properties.lastUpdateTime,
-        correlationId: event.trackingId,
-        status: { value: event.properties.status },
-        incidentProperties: {
-          title: event.properties['title'],
-          service: event.properties.impact[0]?.impactedService,
-          incidentType: event.properties.eventType,
-        },
-      })),
+      serviceImpactingEvents: touching.map(({ shown }) => shown),
       ...(expand?.toLowerCase() === 'recommendedactions' ? { recommendedActions: actions } : {}),
     },
   }

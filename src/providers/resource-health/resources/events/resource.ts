@@ -29,7 +29,7 @@ import { readPage } from '../../domain/event-pages.ts'
 import { parseEventQuery, startOf } from '../../domain/event-query.ts'
 import { beginningOfTime, type EventStore, isActive } from '../../domain/event-store.ts'
 import { type EventView, eventToWire, visibleEvent } from '../../domain/event-to-wire.ts'
-import { isImpacted, type ServiceNames } from '../../domain/impact-match.ts'
+import { impactsOf, type ServiceNames } from '../../domain/impact-match.ts'
 import { type Step, takeStep } from '../../domain/lifecycle.ts'
 import {
   audiencesAt,
@@ -249,7 +249,7 @@ async function listEvents(
       if (requested.kind === 'resource') {
         if (event.properties.status !== 'Active') return undefined
         const { id, location } = requested.resource
-        if (!isImpacted(event, { id, location }, deps.serviceNames)) return undefined
+        if (!impactsOf(event, deps.serviceNames).touches({ id, location })) return undefined
       }
       const seen = visibleEvent(event, view)
       return question.matches(seen) ? eventToWire(event, seen, view) : undefined

@@ -26,7 +26,7 @@ import type { ListPage } from '#plane/declare/wire.ts'
 import { freeTurn } from '#plane/next-turn.ts'
 import type { HealthEvent, NamedResource } from '../../domain/event.ts'
 import { audiencesOf, type EventStore, everybody } from '../../domain/event-store.ts'
-import { isImpacted, isNamedBy, type ServiceNames } from '../../domain/impact-match.ts'
+import { impactsOf, type ServiceNames } from '../../domain/impact-match.ts'
 import { isVisible, type RequestedScope, requestedScopeAt } from '../../domain/scope.ts'
 import { refuseHealth } from '../../errors.ts'
 
@@ -106,6 +106,8 @@ export function openImpactedResources(deps: ImpactedDependencies): ImpactedResou
         }
         if (items.length === limit) return { items, next: '/' }
       }
+      const impacts = impactsOf(event, deps.serviceNames)
+      const audiences = new Set(audiencesOf(event))
       let after = from === undefined && cursor !== '/' ? cursor : undefined
       for (let scanned = 0; scanned < scannedMax; ) {
         const { items: rows, next } = await deps.services.listTracked({
@@ -118,9 +120,7 @@ export function openImpactedResources(deps: ImpactedDependencies): ImpactedResou
           const { id, location } = resource
           const item: Item = { id, location, named: undefined }
           const isOne =
-            !isNamedBy(event, id) &&
-            isFor(event, id) &&
-            isImpacted(event, { id, location }, deps.serviceNames)
+            !impacts.names(id) && isFor(audiences, id) && impacts.touches({ id, location })
           if (isOne && matches(item)) {
             items.push(shown(item))
             if (items.length === limit) return { items, next: id.key }
@@ -207,19 +207,16 @@ async function trackedItem(
   reader: Reader,
 ): Promise<Item | undefined> {
   const resource = isWithinRequested(id, requested) ? await reader.get(id) : undefined
-  if (resource === undefined || !isFor(event, id)) return undefined
+  if (resource === undefined || !isFor(new Set(audiencesOf(event)), id)) return undefined
   const { location } = resource
-  return isImpacted(event, { id, location }, serviceNames)
+  return impactsOf(event, serviceNames).touches({ id, location })
     ? { id, location, named: undefined }
     : undefined
 }
 
-/** Whether the event is for the subscription of the resource. */
-function isFor(event: HealthEvent, id: ResourceId): boolean {
-  const audiences = audiencesOf(event)
-  return (
-    audiences.includes(everybody) || audiences.includes(subscriptionOf(id)?.toLowerCase() ?? '')
-  )
+/** Whether an event for these is for the subscription of the resource. */
+function isFor(audiences: ReadonlySet<string>, id: ResourceId): boolean {
+  return audiences.has(everybody) || audiences.has(subscriptionOf(id)?.toLowerCase() ?? '')
 }
 
 function isWithinRequested(id: ResourceId, requested: RequestedScope): boolean {

@@ -1,0 +1,70 @@
+/** Tests of events as large as they may be, and of many of them, for every store. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { incident, publish, refused, vault } from './ask.ts'
+import { events, type startHealth, subscription } from './start.ts'
+
+/** As many as an event may name. */
+const everywhere = Array.from({ length: 50 }, (_, service) => ({
+  impactedService: `Service ${service}`,
+  impactedRegions: Array.from({ length: 100 }, (_, region) => ({ impactedRegion: `R${region}` })),
+}))
+
+export function largeSuite(start: typeof startHealth): void {
+  test('what is told of thousands of regions makes no event larger than its bound', async () => {
+    await using started = await start()
+    await publish(started, 'E', { impact: everywhere })
+    const tell = (summary: string) => started.post(`${events}/E/annotate`, { summary })
+    await refused(tell('x'.repeat(100_000)), 'InvalidEvent', 400)
+    const told = async (): Promise<readonly string[]> => {
+      const { properties } = await started.get(`${events}/E`)
+      const [{ updates }] = properties.impact[49].impactedRegions
+      return updates.map(({ summary }: { summary: string }) => summary)
+    }
+    assert.deepEqual(await told(), [])
+    const before = []
+    for (let at = 0; at < 12; at++) {
+      before.unshift(`${at}`)
+      await tell(`${at}`)
+      const now = await told()
+      // The newest ones.
+      assert.deepEqual(now, before.slice(0, now.length))
+    }
+    assert.ok((await told()).length < 12)
+    await started.post(`${events}/E/resolve`, {})
+    assert.equal((await started.get(`${events}/E`)).properties.status, 'Resolved')
+  })
+
+  test('a page of large events comes back short, with a link that goes on', async () => {
+    await using started = await start()
+    const description = 'x'.repeat(90_000)
+    const faqs = Array.from({ length: 8 }, () => ({ answer: description }))
+    const all = Array.from({ length: 9 }, (_, at) => `E${at}`)
+    for (const name of all) await publish(started, name, { faqs })
+    const at = `${subscription}${events}`
+    const { value } = await started.get(at)
+    assert.ok(value.length > 0 && value.length < all.length)
+    const found = await started.all(at)
+    assert.deepEqual(
+      found.map((one) => one.name),
+      all,
+    )
+  })
+
+  test('a page of resources that many events touch comes back short, with a link that goes on', async () => {
+    await using started = await start()
+    for (let at = 0; at < 200; at++) await publish(started, `E${at}`, incident)
+    const vaults = Array.from({ length: 40 }, (_, at) => `${vault}${String(at).padStart(2, '0')}`)
+    for (const one of vaults) await started.call('PUT', one, { location: 'westus', properties: {} })
+    const at = `${subscription}/providers/Vendor.ResourceHealth/availabilityStatuses`
+    const { value } = await started.get(at)
+    assert.ok(value.length > 0 && value.length < vaults.length)
+    const found = await started.all(at)
+    assert.deepEqual(
+      found.map(({ id }) => id.slice(0, vault.length + 2)),
+      vaults,
+    )
+    for (const { properties } of found) assert.equal(properties.serviceImpactingEvents.length, 200)
+  })
+}
