@@ -75,11 +75,11 @@ test('others write while it is looked at', async () => {
   assert.equal((await remove(started)).status, 200)
 })
 
-for (const [changes, status] of [
-  [1, 200],
-  [10, 409],
+for (const [changes, most] of [
+  [1, 2],
+  [10, 5],
 ] as const) {
-  test(`where rights change ${changes} times meanwhile, it is ${status}`, async () => {
+  test(`where rights change ${changes} times meanwhile, it is looked at ${most} times`, async () => {
     let looks = 0
     let asOf = { shelves: 0 }
     await using started = await filled({
@@ -91,8 +91,7 @@ for (const [changes, status] of [
       },
       asOf: () => asOf,
     })
-    const done = await remove(started).catch((error) => error)
-    assert.equal(done.status, status)
-    assert.equal(looks, status === 200 ? 2 : 5)
+    assert.equal((await remove(started)).status, 200)
+    assert.equal(looks, most)
   })
 }

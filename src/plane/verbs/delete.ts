@@ -37,7 +37,10 @@ import {
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
 import { type LookBelow, lookBelow, lookBelowInTurn, rightBelowMissing } from './rights-below.ts'
 
-/** Rights may change so often while what is below is looked at. */
+/**
+ * Rights and memberships may change so often while what is below is looked at. The last look counts all the same: where they
+ * change more often than it takes, it would never be done.
+ */
 const looksMax = 5
 
 export async function runDelete(
@@ -62,9 +65,8 @@ export async function runDelete(
       open: async (input) => {
         const { principal } = input
         const may = await askRightsToDelete(deps, route, principal)
-        const below = isAlone
-          ? await lookBelowInTurn(deps, route.id, principal, looked)
-          : await lookBelow(deps, route.id, principal)
+        const look = isAlone ? lookBelowInTurn : lookBelow
+        const below = looks < looksMax ? await look(deps, route.id, principal, looked) : looked
         const used = await route.compiled.stored.usedBy?.(others.context())
         return { below, opened: { ...request, input, may, used, others } }
       },
@@ -73,8 +75,8 @@ export async function runDelete(
     })
     if (outcome === 'others') await others.look()
     if (outcome === 'below') {
-      if (++looks > looksMax) throw refuse.Conflict({ id: route.id.text })
       looked = await lookBelow(deps, route.id, input.principal)
+      looks++
     }
     // The caller's own right may be among what went: what has begun is finished.
     if (outcome === 'more') [rightsAsOf, looks] = [undefined, 0]
