@@ -26,14 +26,14 @@ function dimensions(count: number, characters: number): readonly KnownDimension[
 
 test('as much is remembered as fits by its characters', () => {
   const known = new KnownStatements()
-  const isKnown = (id: number): boolean => known.get(statement(id), 0) !== undefined
-  for (let id = 1; id <= 10; id++) known.put(statement(id), 0, dimensions(100, 100))
+  const isKnown = (id: number): boolean => known.get(statement(id), '0') !== undefined
+  for (let id = 1; id <= 10; id++) known.put(statement(id), '0', dimensions(100, 100))
   assert.ok(isKnown(1) && isKnown(10))
-  known.put(statement(11), 0, dimensions(1_620, 10_000))
+  known.put(statement(11), '0', dimensions(1_620, 10_000))
   assert.ok(!isKnown(1) && isKnown(11))
   // One that does not fit by itself is not kept.
-  known.put(statement(12), 0, dimensions(1_700, 10_000))
+  known.put(statement(12), '0', dimensions(1_700, 10_000))
   assert.ok(!isKnown(12))
-  known.put(statement(13), 0, dimensions(100, 100))
+  known.put(statement(13), '0', dimensions(100, 100))
   assert.ok(isKnown(13))
 })
