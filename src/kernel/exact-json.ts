@@ -26,7 +26,13 @@ export function parseExactJson(text: string, longMax = Number.POSITIVE_INFINITY)
   const value: unknown = JSON.parse(text)
   if (!longDigits.test(text)) return value
   const quoted = withQuotedIntegers(text, longMax)
+  if (quoted === undefined) throw new TooManyLongIntegers()
   return quoted === text ? value : exactly(value, JSON.parse(quoted))
+}
+
+/** Whether a JSON text has more of them than a body may have. */
+export function hasManyLongIntegers(text: string): boolean {
+  return longDigits.test(text) && withQuotedIntegers(text, longIntegersMax) === undefined
 }
 
 /** A whole number that may be longer than a number holds. */
@@ -34,9 +40,9 @@ const longInteger = /(?<![0-9.eE+-])-?[0-9]{16,19}(?![0-9.eE])/g
 
 /**
  * The JSON with its long integers as strings. Asking the parser for the source of each number would take ten times
- * as long as reading the text, during which nobody else is served.
+ * as long as reading the text, during which nobody else is served. Undefined where it has more than that many.
  */
-function withQuotedIntegers(text: string, longMax: number): string {
+function withQuotedIntegers(text: string, longMax: number): string | undefined {
   let made = ''
   let copied = 0
   let found = 0
@@ -49,7 +55,7 @@ function withQuotedIntegers(text: string, longMax: number): string {
     const end = quote < 0 ? text.length : quote
     const signs = end - at < 16 ? '' : text.slice(at, end)
     const quoted = signs.replace(longInteger, quotedOne)
-    if (found > longMax) throw new TooManyLongIntegers()
+    if (found > longMax) return undefined
     if (quoted !== signs) {
       made += text.slice(copied, at) + quoted
       copied = end

@@ -1,6 +1,7 @@
 /** PATCH of a stored resource, top to bottom: by the rule of the version, which is a merge patch by default. */
 
 import { refuse } from '#kernel/error.ts'
+import { hasManyLongIntegers } from '#kernel/exact-json.ts'
 import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { isJsonObject, mergePatch } from '#kernel/patch.ts'
 import { tagProblems } from '#kernel/tags.ts'
@@ -116,7 +117,8 @@ function requireSize({ deps }: Write, current: StoredResource, { model }: Desire
   if (text.length <= Math.min(largeDocument, limits.bodyBytesMax)) return
   const bytes = Buffer.from(text)
   const size = { ...jsonSizeLimitsOf(limits), depthMax: Number.POSITIVE_INFINITY }
-  if (bytes.length <= limits.bodyBytesMax && jsonExcess(bytes, size) === undefined) return
+  const isLarge = bytes.length > limits.bodyBytesMax || jsonExcess(bytes, size) !== undefined
+  if (!isLarge && !hasManyLongIntegers(text)) return
   if (text.length <= JSON.stringify(current.model).length) return
   throw refuse.InvalidRequestContent({ reason: 'the resource would be larger than a body may be' })
 }

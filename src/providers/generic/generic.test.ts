@@ -170,6 +170,19 @@ test('the route says that the type is generic, and counts all of them as one', a
   assert.equal(served.answerHeaders, undefined)
 })
 
+test('one PATCH after the other brings no more long integers than a PUT could', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  await call('PUT', network, { properties: {} }, options)
+  const all = Array.from({ length: 6_000 }, () => 9007199254740993n)
+  assert.equal((await call('PATCH', network, { properties: { one: all } }, options)).status, 200)
+  const refused = await refusalOf(() =>
+    call('PATCH', network, { properties: { two: all } }, options),
+  )
+  assert.match(refused.message, /larger than a body may be/)
+  await call('PATCH', network, { properties: { one: 1, two: all } }, options)
+})
+
 test('keys are invented once for a resource, and sealed; a resource made anew has others', async () => {
   await using started = await startDeployments({ generic: true })
   const { call } = started
