@@ -33,20 +33,21 @@ const wordPattern =
 /** An init part without a script succeeds at once; otherwise its group would wait for ever. */
 export function readScript(part: ContainerSpec): Script {
   const text = part.environment.find(({ name }) => name === scriptVariable)?.value ?? ''
+  const lines: string[] = []
   let script: Script = {
     pullError: false,
     startError: false,
-    lines: [],
+    lines,
     ...(part.init ? { end: { exitCode: 0, afterMs: 0 } } : {}),
   }
-  for (const word of text.split(';').filter((each) => each !== '')) {
-    script = withWord(script, word)
+  for (const word of text.split(';')) {
+    if (word.startsWith('log:')) lines.push(word.slice(4))
+    else if (word !== '') script = withWord(script, word)
   }
   return script
 }
 
 function withWord(script: Script, word: string): Script {
-  if (word.startsWith('log:')) return { ...script, lines: [...script.lines, word.slice(4)] }
   const match = wordPattern.exec(word)
   if (match === null)
     throw new EngineError('refused', `${scriptVariable}: '${word}' is no word of it`)
