@@ -174,6 +174,13 @@ export const deploymentErrors = defineErrors({
     message: "The deployment stack '{name}' is in the state '{state}'; wait until it has ended.",
     advice: 'User: the stack shows how far it is.',
   },
+  DeploymentStackTooLarge: {
+    status: 409,
+    message:
+      "The deployment stack '{name}' manages {managed} resources, and none with more than {limit} is deployed again.",
+    advice:
+      'User: deployments that failed added theirs. Delete the stack, with or without what it manages, and make it anew.',
+  },
   DeploymentStackQuotaExceeded: {
     status: 409,
     message: 'At most {limit} deployment stacks are kept at one scope.',

@@ -24,9 +24,28 @@ test('a stack of hundreds leaves room for the deletions of others', async () => 
       operation: { statusPath, resultPath: path, retryAfterSeconds: 1, startTime: '' },
     }
   }
+  const removal = removalOf(unmanaged, call)
+  while (!removal.isDone) {
+    await removal.advance(1)
+    assert.ok(removal.isWaiting)
+    for (const one of [...underWay].slice(0, 5)) underWay.delete(one)
+    await removal.look()
+  }
+  assert.equal(most, 32)
+  assert.deepEqual(new Set(removal.progress().deleted), new Set(unmanaged))
+})
+
+test('a stack may have more to remove than a call has arguments', async () => {
+  const vault = '/subscriptions/s/resourcegroups/g/providers/vendor.secrets/vaults/'
+  const unmanaged = Array.from({ length: 150_000 }, (_, at) => `${vault}v${at}`)
+  const removal = removalOf(unmanaged, () => Promise.reject(new Error('nothing is sent')))
+  assert.equal(removal.isDone, false)
+})
+
+function removalOf(unmanaged: readonly string[], call: Caller['call']): Removal {
   const who = { tenantId: 't', displayName: 'p', clientId: 'c', groups: [] }
   const principal = { id: 'p', type: 'User', ...who } as const
-  const removal = new Removal(
+  return new Removal(
     {
       caller: { call, dryRun: () => Promise.reject(new Error('not asked for')) },
       listTracked: () => Promise.reject(new Error('no group is removed')),
@@ -40,12 +59,4 @@ test('a stack of hundreds leaves room for the deletions of others', async () => 
     },
     { unmanaged, deleted: [], detached: [], failed: [] },
   )
-  while (!removal.isDone) {
-    await removal.advance(1)
-    assert.ok(removal.isWaiting)
-    for (const one of [...underWay].slice(0, 5)) underWay.delete(one)
-    await removal.look()
-  }
-  assert.equal(most, 32)
-  assert.deepEqual(new Set(removal.progress().deleted), new Set(unmanaged))
-})
+}

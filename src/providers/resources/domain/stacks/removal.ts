@@ -3,6 +3,7 @@
 import type { Clock } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import type { FailedResource, StackProgress } from '../../resources/deployment-stacks/model.ts'
 import type { StepError } from '../../resources/deployments/model.ts'
 import { attempt } from '../deployments/attempt.ts'
@@ -38,6 +39,9 @@ export class Removal {
   readonly #failed: Map<string, FailedResource>
   /** The status addresses of running deletions, by resource key. */
   readonly #operations = new Map<string, string>()
+  readonly #ranks = new Map<string, number>()
+  /** Those that are known to be deleted, not detached. */
+  readonly #toDelete = new Set<string>()
   #pass = 1
   #goneInPass = 0
 
@@ -107,7 +111,12 @@ export class Removal {
   async advance(until: number): Promise<readonly string[]> {
     const gone: string[] = []
     for (const key of [...this.#unmanaged]) {
-      if (!this.#deps.isDetached(key)) continue
+      if (this.#toDelete.has(key)) continue
+      await freeTurn()
+      if (!this.#deps.isDetached(key)) {
+        this.#toDelete.add(key)
+        continue
+      }
       this.#unmanaged.delete(key)
       this.#detached.push(this.#deps.textOf(key))
       gone.push(key)
@@ -124,9 +133,23 @@ export class Removal {
 
   /** Those of the lowest rank that neither run nor failed; none while one of a lower rank is running. */
   #next(): readonly string[] {
-    const open = [...this.#unmanaged].filter((key) => !this.#failed.has(key))
-    const rank = Math.min(...open.map(rankOf))
-    return open.filter((key) => rankOf(key) === rank && !this.#operations.has(key))
+    let lowest = Number.POSITIVE_INFINITY
+    let next: string[] = []
+    for (const key of this.#unmanaged) {
+      const rank = this.#failed.has(key) ? undefined : this.#rankOf(key)
+      if (rank === undefined || rank > lowest) continue
+      if (rank < lowest) next = []
+      lowest = rank
+      if (!this.#operations.has(key)) next.push(key)
+    }
+    return next
+  }
+
+  /** Thousands are looked at for each that is deleted. */
+  #rankOf(key: string): number {
+    const rank = this.#ranks.get(key) ?? rankOf(key)
+    this.#ranks.set(key, rank)
+    return rank
   }
 
   async #delete(key: string): Promise<string | undefined> {
@@ -168,7 +191,7 @@ export class Removal {
 
   #tryAgain(): void {
     const failed = [...this.#failed.keys()].filter((key) => this.#unmanaged.has(key))
-    if (!this.isDone || failed.length === 0) return
+    if (failed.length === 0 || !this.isDone) return
     if (this.#goneInPass === 0 || this.#pass >= passesMax) return
     this.#pass++
     this.#goneInPass = 0

@@ -17,6 +17,7 @@ import {
 import type { DeploymentRequest } from '../../resources/deployments/model.ts'
 import { expandAt, requestAt, requireLocation } from '../deployments/engine.ts'
 import { deploysTo, type Expanded } from '../deployments/expand.ts'
+import { nestResourcesMax } from '../deployments/nested-share.ts'
 import { requireRight } from '../deployments/require-right.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
 import { manageAction } from './deny.ts'
@@ -49,6 +50,7 @@ export async function prepareStack(
   const { id } = context
   const settings = settingsOf(body)
   const stored = await storedStack(deps.services.reader, id)
+  requireNotTooMany(id, stored)
   const memberId = stored?.model.memberId ?? deps.ids.uuid()
   await requireDenyRight(context, id, settings, stored)
   const deploymentId = deploymentIdOf(deps, id, settings.deploymentScope)
@@ -186,9 +188,24 @@ export async function requireDenyRight(
 
 /** The ids of what the stack manages and denies now. */
 export function deniedBy(stored: Pick<Resource, 'observed'> | undefined): readonly string[] {
+  return managedBy(stored).flatMap(({ id, deny }) => (deny === undefined ? [] : [id]))
+}
+
+function managedBy(stored: Pick<Resource, 'observed'> | undefined): StackProgress['resources'] {
   // Only the reconciler of this type writes it.
   const progress = stored?.observed as StackProgress | undefined
-  return (progress?.resources ?? []).flatMap(({ id, deny }) => (deny === undefined ? [] : [id]))
+  return progress?.resources ?? []
+}
+
+/** A deployment that fails adds to what is managed, and takes nothing away. */
+function requireNotTooMany(
+  id: ResourceId,
+  stored: Pick<Resource, 'observed'> | undefined,
+): void {
+  const managed = managedBy(stored).length
+  if (managed <= nestResourcesMax) return
+  const name = nameOf(id)
+  throw refuseDeployment.DeploymentStackTooLarge({ name, managed, limit: nestResourcesMax })
 }
 
 /** A version in which a resource of that type can be deleted, by what providers offer. */

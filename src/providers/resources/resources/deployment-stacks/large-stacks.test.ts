@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isTerminalState } from '#kernel/operation.ts'
 import { memoryStore } from '#plane/testing/start.ts'
 import type { Store, Tx } from '#stores/store.ts'
 import { until } from '../../../../../tests/until.ts'
@@ -149,4 +150,40 @@ test('the actions that a stack excludes have a size: they are compared at each w
   assert.equal((await put(actions(80))).status, 201)
   await t.settle()
   await assert.rejects(put(actions(85)), /16384 characters/)
+})
+
+test('a stack that failed deployments made large is deployed no more, and can be deleted', async () => {
+  await using store = await memoryStore()
+  await using t = await startDeployments({ store })
+  const path = `${group}/providers/Vendor.Resources/deploymentStacks/grown`
+  const properties = {
+    template: templateFor([]),
+    actionOnUnmanage: { resources: 'detach' },
+    denySettings: { mode: 'none' },
+  }
+  const settled = () =>
+    until(async () => isTerminalState((await t.plane.reader.get(path))?.state ?? ''))
+  await t.call('PUT', path, { properties }, version)
+  await settled()
+  const key = path.toLowerCase()
+  const manage = (count: number): Promise<void> =>
+    store.transact(async (tx) => {
+      const row = await tx.lock(key, 'update')
+      assert.ok(row !== undefined)
+      const document = JSON.parse(row.document)
+      document.observed.resources = Array.from({ length: count }, (_, at) => ({
+        id: `${group}/providers/Vendor.Secrets/vaults/v${at}`,
+        status: 'managed',
+        denyStatus: 'none',
+      }))
+      await tx.update({ ...row, document: JSON.stringify(document) }, row.etag)
+    })
+  await manage(10_001)
+  await assert.rejects(t.call('PUT', path, { properties }, version), /manages 10001 resources/)
+  await manage(10_000)
+  await t.call('PUT', path, { properties }, version)
+  await settled()
+  await manage(10_001)
+  await t.call('DELETE', path, undefined, version)
+  await until(async () => (await t.plane.reader.get(path)) === undefined)
 })
