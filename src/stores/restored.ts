@@ -12,8 +12,11 @@ export const restoredFeed = 'restored'
 /** Of PostgreSQL: when the server was started, in any time zone of the session. */
 export const serverStarted = 'cast(extract(epoch from pg_postmaster_start_time()) as text)'
 
-export async function restorationOf(reads: Pick<Sql, 'all' | 'dialect'>): Promise<string> {
-  const server = reads.dialect === 'postgres' ? serverStarted : "''"
+export async function restorationOf(
+  dialect: Sql['dialect'],
+  reads: Pick<Sql, 'all'>,
+): Promise<string> {
+  const server = dialect === 'postgres' ? serverStarted : "''"
   const [row] = await reads.all(
     `select ${server} as server, (select position from feeds where name = ?) as position`,
     restoredFeed,

@@ -44,8 +44,8 @@ export class Dimensions {
   }
 
   /** The state that the store has. Forgets the ids of an earlier one. */
-  async restoration(reads: Pick<Sql, 'all' | 'dialect'> = this.#sql): Promise<string> {
-    const found = await restorationOf(reads)
+  async restoration(reads: Pick<Sql, 'all'> = this.#sql): Promise<string> {
+    const found = await restorationOf(this.#sql.dialect, reads)
     if (found !== this.#restoration) {
       this.#idOf.clear()
       this.#byId.clear()
