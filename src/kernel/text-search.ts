@@ -22,14 +22,14 @@ export function lastPositionIn(text: string, part: string): number {
 /** As `text.split(part)`, for a part that is not empty. */
 export function splitBy(text: string, part: string): readonly string[] {
   if (part.length <= shortMax) return text.split(part)
-  const pieces: string[] = []
+  const texts: string[] = []
   let from = 0
   for (let at = positionIn(text, part); at >= 0; at = positionIn(text, part, from)) {
-    pieces.push(text.slice(from, at))
+    texts.push(text.slice(from, at))
     from = at + part.length
   }
-  pieces.push(text.slice(from))
-  return pieces
+  texts.push(text.slice(from))
+  return texts
 }
 
 /** Used again: one for each search would be garbage outside of the heap, which is collected late. */
