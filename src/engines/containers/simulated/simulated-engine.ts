@@ -163,17 +163,21 @@ export class SimulatedEngine implements ContainerEngine {
   }
 
   async start(group: string, _spec: GroupSpec, parts: readonly string[]): Promise<void> {
+    // Read and written once: the file of a group of many containers may be long.
+    const held = this.#look(group)
     const startedAt = this.#clock.now()
-    let broken: string | undefined
-    for (const name of parts) {
-      const part = this.#part(group, name)
-      if (part.startedAt !== undefined) continue
-      if (part.script.startError) broken ??= name
-      else this.#write(group, { ...part, startedAt })
-      if (!part.script.startError) this.#tell(group, name, 'started')
+    const due = parts
+      .map((name) => partOf(held, name))
+      .filter((part) => part.startedAt === undefined)
+    const started = new Set(due.filter(({ script }) => !script.startError))
+    if (held !== undefined && started.size > 0) {
+      const written = held.parts.map((part) => (started.has(part) ? { ...part, startedAt } : part))
+      this.#save({ ...held, parts: written })
     }
+    for (const { name } of started) this.#tell(group, name, 'started')
+    const broken = due.find(({ script }) => script.startError)
     if (broken !== undefined) {
-      throw new EngineError('refused', `simulated: the command of '${broken}' cannot be run`)
+      throw new EngineError('refused', `simulated: the command of '${broken.name}' cannot be run`)
     }
   }
 
@@ -349,9 +353,7 @@ export class SimulatedEngine implements ContainerEngine {
   }
 
   #part(group: string, name: string): SimulatedContainer {
-    const part = this.#look(group)?.parts.find((each) => each.name === name)
-    if (part === undefined) throw new EngineError('absent', `there is no container '${name}'`)
-    return part
+    return partOf(this.#look(group), name)
   }
 
   #runningPart(group: string, name: string): SimulatedContainer {
@@ -397,6 +399,12 @@ export class SimulatedEngine implements ContainerEngine {
     }
     return first
   }
+}
+
+function partOf(held: SimulatedGroup | undefined, name: string): SimulatedContainer {
+  const part = held?.parts.find((each) => each.name === name)
+  if (part === undefined) throw new EngineError('absent', `there is no container '${name}'`)
+  return part
 }
 
 function endedBy(part: SimulatedContainer, now: number): NonNullable<SimulatedContainer['ended']> {
