@@ -54,6 +54,11 @@ export class Budget {
     return this.#rows <= 0 || this.#characters <= 0
   }
 
+  /** What cannot end earlier may go so far beyond the budget. */
+  get isOverdrawn(): boolean {
+    return this.#characters <= -odataLimits.answerCharactersMax
+  }
+
   /** The number of rows for a page of the wanted size. At least one, so that paging always ends. */
   page(wanted: number): number {
     const fit = Math.floor(this.#characters / smallestRow)

@@ -9,6 +9,7 @@ import type { Fragment, SqlContext } from '../compile/fragment.ts'
 import { inList } from '../compile/in-list.ts'
 import { leadsToList } from '../compile/paths.ts'
 import type { Entity, Version } from '../entity.ts'
+import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'
 import { companies } from '../tables.ts'
 import { below, ofCompany } from './addressed-row.ts'
@@ -132,13 +133,14 @@ export class LevelReader {
       for (let at = 0; at < raws.length; ) {
         const some = raws.slice(at, at + budget.atOnce(expands))
         const read = some.map((raw) => statement.row(raw))
-        const hung = await this.#expandAll(query, read, raws.length - at - some.length, reading)
-        for (const [index, row] of read.entries()) {
-          const one = this.#written(query, row, hung[index])
+        const behind = raws.length - at - some.length
+        const hung = await this.#expandAll(query, read, { behind, canEnd: true }, reading)
+        for (const [index, texts] of hung.entries()) {
+          const one = this.#written(query, read[index] as ReadRow, texts) // one for each
           rows.push(one)
           budget.spend(1, one.own)
           at++
-          // Expanded lists were read for the whole piece, so the piece is written completely.
+          // Expanded lists were read for the whole piece.
           if (budget.isSpent && !expands) break
         }
         const last = raws[at - 1]
@@ -151,14 +153,18 @@ export class LevelReader {
     return { rows, token }
   }
 
-  /** For each row, the text after its own fields: `"name":…` in the requested order. */
+  /**
+   * For each row, the text after its own fields: `"name":…` in the requested order. With `canEnd` it is for the first
+   * rows alone, and at least one, where others find no room.
+   */
   async #expandAll(
     query: SetQuery,
     rows: readonly ReadRow[],
-    behind: number,
+    { behind, canEnd }: { readonly behind: number; readonly canEnd: boolean },
     reading: ReadContext,
   ): Promise<readonly (readonly string[])[]> {
-    const hung = rows.map((): string[] => [])
+    let hung = rows.map((): string[] => [])
+    const { budget } = reading
     if (rows.length === 0) return hung
     for (const [at, one] of query.options.expand.entries()) {
       const hangsOn = (row: ReadRow): string => String(row.cells[`x${at}`])
@@ -170,14 +176,23 @@ export class LevelReader {
         reading,
       )
       const seen = new Set<string>()
-      for (const [index, row] of rows.entries()) {
+      for (const [index, texts] of hung.entries()) {
+        const row = rows[index] as ReadRow // one for each
         const value = hangsOn(row)
         const list = lists.get(value) ?? new WrittenList()
         const text = this.#listText(query, one, row, { statement, list })
-        hung[index]?.push(text)
+        texts.push(text)
         // A text that stands below several rows counts once for each.
-        if (seen.has(value)) reading.budget.spend(0, text.length)
-        seen.add(value)
+        if (!seen.has(value)) {
+          seen.add(value)
+          continue
+        }
+        budget.spend(0, text.length)
+        if (!canEnd && budget.isOverdrawn) throw tooMuchBelow()
+        if (canEnd && budget.isSpent) {
+          hung = hung.slice(0, index)
+          break
+        }
       }
     }
     return hung
@@ -224,17 +239,22 @@ export class LevelReader {
       at += some.length
       const raws = await rawsOf(statement, some, lookForSome)
       const read = raws.flatMap((raw) => (raw === undefined ? [] : [statement.row(raw)]))
-      const hung = await this.#expandAll(level, read, wanted.length - at, reading)
-      const texts = read.map((row, index) => this.#written(level, row, hung[index])).values()
+      const behind = wanted.length - at
+      const hung = await this.#expandAll(level, read, { behind, canEnd: isList }, reading)
+      const texts = read
+        .slice(0, hung.length)
+        .map((row, index) => this.#written(level, row, hung[index]))
+        .values()
       for (const [index, { value }] of some.entries()) {
         const list = lists.get(value)
         const raw = raws[index]
         if (list === undefined) continue
+        // The row may have been removed after its id was read.
+        const row = raw === undefined ? undefined : texts.next().value
+        // What found no room is behind the next link of its list.
+        if (raw !== undefined && row === undefined) break
         list.done++
-        // The row was removed after its id was read.
-        if (raw === undefined) continue
-        const row = texts.next().value
-        if (row === undefined) throw new Error('a row was read and not written')
+        if (raw === undefined || row === undefined) continue
         list.texts.push(row.text)
         list.last = raw
         budget.spend(1, row.own)
@@ -274,6 +294,14 @@ export class LevelReader {
     const link = `${this.#publicUrl}/${version}/${own}${search === '' ? '' : `?${search}`}`
     return `${shown},${JSON.stringify(`${name}@odata.nextLink`)}:${JSON.stringify(link)}`
   }
+}
+
+/** A single row cannot be left out, whatever stands below it. */
+function tooMuchBelow(): Error {
+  return refuse.BadRequest({
+    reason:
+      'Lists that stand below several rows are more than an answer holds: expand less of them.',
+  })
 }
 
 type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>
