@@ -4,10 +4,11 @@
  * collection. If too many entries of a subscription wait, the youngest takes what changed (decision 0154).
  */
 
-import { allRows, findRow, insertRow } from '#query/rows.ts'
+import { allRows, deleteRows, findRow, insertRow } from '#query/rows.ts'
+import type { Table } from '#query/table.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
 import { outboxEntries, type SubscriptionRow, subscriptions } from '../tables.ts'
-import { deleteInTurns } from '../write/rows.ts'
+import { deleteInTurns, type Writing } from '../write/rows.ts'
 
 /** A change as a notification shows it, without what the subscription adds when it is sent. */
 export interface NotedChange {
@@ -36,7 +37,7 @@ interface Net {
 /** Resolves with true if there are more. */
 export async function collectChanges(sql: Sql, now: number, newId: () => string): Promise<boolean> {
   const { dialect } = sql
-  const lock = dialect === 'postgres' ? ' for update skip locked' : ''
+  const lock = notHeld(dialect)
   return await sql.transact(async (tx) => {
     const rows = await tx.all(
       `select number, company_id, set_name, row_id, change, at from business_changes order by number limit ${changesMax}${lock}`,
@@ -62,7 +63,8 @@ export async function collectChanges(sql: Sql, now: number, newId: () => string)
       byResource.set(resource, changes)
       if (changes.length === 0) continue
       const entries = waiting.get(one.id) ?? []
-      const before = entries.length < waitingMax ? [] : await takeYoungest(tx, one, entries, now)
+      const before =
+        entries.length < waitingMax ? [] : await takeYoungest({ tx, dialect }, one, entries, now)
       const all = before.length === 0 ? changes : bounded(resource, joined(before, changes))
       await addNotification(tx, one, { id: newId(), now, changes: all })
     }
@@ -70,11 +72,26 @@ export async function collectChanges(sql: Sql, now: number, newId: () => string)
       tx,
       rows.map(({ number }) => Number(number)),
     )
-    await tx.run('delete from business_subscriptions where expires_at <= ?', now)
+    await deleteOld({ tx, dialect }, subscriptions, 'expires_at <= ?', now)
     const ended = `kind = 'Notification' and status <> 'Waiting' and created_at < ?`
-    await deleteInTurns({ tx, dialect }, outboxEntries, ended, [now - keptMilliseconds])
+    await deleteOld({ tx, dialect }, outboxEntries, ended, now - keptMilliseconds)
     return rows.length === changesMax
   })
+}
+
+/** The end of a select that passes over rows which another transaction holds: nobody's notifications wait for it. */
+function notHeld(dialect: Writing['dialect']): string {
+  return dialect === 'postgres' ? ' for update skip locked' : ''
+}
+
+async function deleteOld(
+  writing: Writing,
+  table: Pick<Table, 'name'>,
+  condition: string,
+  before: number,
+): Promise<void> {
+  const old = `select id from ${table.name} where ${condition}${notHeld(writing.dialect)}`
+  await deleteInTurns(writing, table, `id in (${old})`, [before])
 }
 
 interface WaitingEntry {
@@ -98,7 +115,7 @@ async function waitingEntries(tx: SqlTx): Promise<ReadonlyMap<string, readonly W
 
 /** Removes the youngest entry that is not being sent, and resolves with its changes. */
 async function takeYoungest(
-  tx: SqlTx,
+  { tx, dialect }: Writing,
   { company_id }: SubscriptionRow,
   entries: readonly WaitingEntry[],
   now: number,
@@ -107,11 +124,13 @@ async function takeYoungest(
     const row = await findRow(tx, outboxEntries, { id, company_id })
     // One of another company is from before the subscription was moved.
     if (row === undefined) continue
-    const isFree = `id = ? and status = 'Waiting' and leased_until <= ?`
+    const isFree = `where id = ? and status = 'Waiting' and leased_until <= ?${notHeld(dialect)}`
     // Whoever claims it at this moment keeps it.
-    const taken = await tx.run(`delete from business_outbox_entries where ${isFree}`, id, now)
+    const [free] = await tx.all(`select id from business_outbox_entries ${isFree}`, id, now)
+    if (free === undefined) continue
+    await deleteRows(tx, outboxEntries, { id })
     // `addNotification` wrote this text.
-    if (taken === 1) return JSON.parse(row.message || row.payload)
+    return JSON.parse(row.message || row.payload)
   }
   return []
 }

@@ -5,7 +5,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { insertRow } from '#query/rows.ts'
+import { emptyCells } from '#query/table.ts'
 import { until } from '../../../tests/until.ts'
+import { collectChanges } from '../notifications/collect.ts'
+import { subscriptions } from '../tables.ts'
 import { openBooks } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
 
@@ -244,6 +248,37 @@ test('who waits for a right that is being changed holds up no subscription of ot
     return [late]
   })
   await Promise.all(waiting)
+})
+
+test('what is to be told waits for no transaction that holds what waits already', async (t) => {
+  await using company = await openBooks(t, 'postgres')
+  if (company === undefined) return
+  const { sql, companyId: company_id } = company
+  const resource = `api/v2.0/companies(${company_id})/customers`
+  await sql.transact((tx) =>
+    insertRow(tx, subscriptions, {
+      ...emptyCells(subscriptions),
+      id: 's',
+      company_id,
+      set_name: 'customers',
+      resource,
+      notification_url: 'http://receiver/',
+      expires_at: 1_000,
+    }),
+  )
+  const change = async (now: number): Promise<void> => {
+    await company.create('customers', { displayName: `C${now}` })
+    await collectChanges(sql, now, randomUUID)
+  }
+  for (let now = 0; now < 6; now++) await change(now)
+  const waiting = 'select id from business_outbox_entries'
+  assert.equal((await sql.all(waiting)).length, 4)
+  const outside = AsyncLocalStorage.snapshot()
+  await sql.transact(async (tx) => {
+    await tx.all(`${waiting} for update`)
+    await outside(() => change(7))
+  })
+  assert.equal((await sql.all(waiting)).length, 5)
 })
 
 test('a batch goes no further when its caller is disabled', async (t) => {
