@@ -24,6 +24,8 @@ interface Law {
 const deadline = 'a deadline of a socket, a thread or another program'
 const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/activity/queue.ts': 'gathers records for a moment before they are written',
+  'src/business/following/history.ts':
+    'looks again whether transactions of the database have ended',
   'src/client/timing.ts': 'the client’s own time',
   'src/engines/containers/docker/client.ts': deadline,
   'src/engines/containers/docker/executions.ts': deadline,

@@ -16,10 +16,10 @@ const through = (inner: string) => `$expand=customer($expand=salesInvoices(${inn
 for (const { dialect, test } of inTurn()) {
   for (const what of ['lists of lists', 'single rows']) {
     test(`${dialect}: ${what} below a row that many share`, async (t) => {
-      await using books = await openBooks(t, dialect)
-      if (books === undefined) return
-      const { customerId, create } = books
-      const call = caller(books)
+      await using company = await openBooks(t, dialect)
+      if (company === undefined) return
+      const { customerId, create } = company
+      const call = caller(company)
       const get = async (status: number, address: string): Promise<Json> => {
         const answer = await call(status, 'v2.0', 'GET', address)
         const { length } = JSON.stringify(answer)

@@ -250,7 +250,7 @@ test('who waits for a right that is being changed holds up no subscription of ot
   await Promise.all(waiting)
 })
 
-test('what is to be told waits for no transaction that holds what waits already', async (t) => {
+test('notifications wait for no transaction that holds what waits already', async (t) => {
   await using company = await openBooks(t, 'postgres')
   if (company === undefined) return
   const { sql, companyId: company_id } = company
