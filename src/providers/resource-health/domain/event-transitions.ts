@@ -23,7 +23,7 @@ export type Changed =
 /** The number of updates kept per region; the oldest are removed. */
 const updatesMax = 200
 /** The characters of an event as JSON, which is read and written in one go. */
-export const eventCharactersMax = 1024 * 1024
+const eventCharactersMax = 1024 * 1024
 
 export function published(
   {

@@ -280,7 +280,7 @@ interface RegionUpdate {
   readonly eventTags?: readonly string[]
 }
 
-export interface Region {
+interface Region {
   readonly impactedRegion: string
   readonly status: EventStatus
   readonly impactedSubscriptions?: readonly string[]

@@ -12,26 +12,26 @@ const everywhere = Array.from({ length: 50 }, (_, service) => ({
 }))
 
 export function largeSuite(start: typeof startHealth): void {
-  test('what is told of thousands of regions makes no event larger than its bound', async () => {
+  test('a note at thousands of regions makes no event larger than its bound', async () => {
     await using started = await start()
     await publish(started, 'E', { impact: everywhere })
-    const tell = (summary: string) => started.post(`${events}/E/annotate`, { summary })
-    await refused(tell('x'.repeat(100_000)), 'InvalidEvent', 400)
-    const told = async (): Promise<readonly string[]> => {
+    const note = (summary: string) => started.post(`${events}/E/annotate`, { summary })
+    await refused(note('x'.repeat(100_000)), 'InvalidEvent', 400)
+    const notes = async (): Promise<readonly string[]> => {
       const { properties } = await started.get(`${events}/E`)
       const [{ updates }] = properties.impact[49].impactedRegions
       return updates.map(({ summary }: { summary: string }) => summary)
     }
-    assert.deepEqual(await told(), [])
+    assert.deepEqual(await notes(), [])
     const before = []
     for (let at = 0; at < 12; at++) {
       before.unshift(`${at}`)
-      await tell(`${at}`)
-      const now = await told()
+      await note(`${at}`)
+      const now = await notes()
       // The newest ones.
       assert.deepEqual(now, before.slice(0, now.length))
     }
-    assert.ok((await told()).length < 12)
+    assert.ok((await notes()).length < 12)
     await started.post(`${events}/E/resolve`, {})
     assert.equal((await started.get(`${events}/E`)).properties.status, 'Resolved')
   })

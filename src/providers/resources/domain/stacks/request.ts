@@ -198,10 +198,7 @@ function managedBy(stored: Pick<Resource, 'observed'> | undefined): StackProgres
 }
 
 /** A deployment that fails adds to what is managed, and takes nothing away. */
-function requireNotTooMany(
-  id: ResourceId,
-  stored: Pick<Resource, 'observed'> | undefined,
-): void {
+function requireNotTooMany(id: ResourceId, stored: Pick<Resource, 'observed'> | undefined): void {
   const managed = managedBy(stored).length
   if (managed <= nestResourcesMax) return
   const name = nameOf(id)

@@ -168,7 +168,7 @@ test('a stack that failed deployments made large is deployed no more, and can be
   const key = path.toLowerCase()
   const manage = (count: number): Promise<void> =>
     store.transact(async (tx) => {
-      const row = await tx.lock(key, 'update')
+      const row = await tx.lock(key, 'change')
       assert.ok(row !== undefined)
       const document = JSON.parse(row.document)
       document.observed.resources = Array.from({ length: count }, (_, at) => ({
