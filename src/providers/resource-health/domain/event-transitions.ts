@@ -229,7 +229,7 @@ function withinLimit(event: HealthEvent): Changed {
     if (characters > eventCharactersMax) continue
     return { ok: true, event: kept === updatesMax ? event : withUpdates(event, kept) }
   }
-  const message = `the event would have more than ${eventCharactersMax} characters, with what is told of each of its regions`
+  const message = `the event would have more than ${eventCharactersMax} characters, with what each of its regions has`
   return { ok: false, problems: [{ path: 'properties.impact', message }] }
 }
 
