@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { inTurn, openBooks } from '../testing/books.ts'
+import { inTurn, openCompany } from '../testing/books.ts'
 import { caller, type Json } from '../testing/caller.ts'
 import { odataLimits } from './limits.ts'
 
@@ -16,7 +16,7 @@ const through = (inner: string) => `$expand=customer($expand=salesInvoices(${inn
 for (const { dialect, test } of inTurn()) {
   for (const what of ['lists of lists', 'single rows']) {
     test(`${dialect}: ${what} below a row that many share`, async (t) => {
-      await using company = await openBooks(t, dialect)
+      await using company = await openCompany(t, dialect)
       if (company === undefined) return
       const { customerId, create } = company
       const call = caller(company)
