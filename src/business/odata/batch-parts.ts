@@ -296,7 +296,8 @@ export function writeMultipartBatch(answers: readonly PartAnswer[], boundary: st
     let to = at + 1
     while (group !== undefined && answers[to]?.part.group === group) to++
     const together = answers.slice(at, to)
-    const refused = together.find(({ answer }) => answer.status >= 400)
+    // The last one is why the others were taken back.
+    const refused = together.findLast(({ answer }) => answer.status >= 400)
     text += `--${boundary}\r\n`
     if (group === undefined || refused !== undefined) {
       text += answerPart(refused ?? { part, answer: (answers[at] as PartAnswer).answer })
