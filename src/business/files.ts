@@ -12,7 +12,9 @@ import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } from './message.ts'
 import { businessModel as model } from './model.ts'
+import { describeKey } from './odata/addressed-row.ts'
 import { Budget } from './odata/budget.ts'
+import { companyIdIn } from './odata/path-rows.ts'
 import type { Reader } from './odata/reader.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
 import { messageAnswer } from './outbox/message-address.ts'
@@ -91,10 +93,23 @@ export async function printingOf(
   acceptLanguage: string | undefined,
 ): Promise<Printing> {
   const companyId = await reader.companyId(reads, parsed)
-  authorize(await rightsOf(reads, caller), companyId, targetOf(parsed), false)
+  const rights = await rightsOf(reads, caller)
+  requireKnown(rights, parsed, companyId)
+  authorize(rights, companyId, targetOf(parsed), false)
   const { id = '' } = await reader.resolve(reads, parsed, companyId)
   const budget = Budget.ofAnswer()
   return { reads, companyId: companyId ?? '', id, acceptLanguage, budget }
+}
+
+/** A name can be guessed: one of a company in which the caller has no right is answered like one that is not there. */
+export function requireKnown(
+  { isAdministrator, byCompany }: Awaited<ReturnType<typeof rightsOf>>,
+  parsed: DataRequest,
+  companyId: string | undefined,
+): void {
+  if (parsed.company === undefined || companyIdIn(parsed) !== undefined) return
+  if (isAdministrator || byCompany.has(companyId ?? '')) return
+  throw refuse.Internal_CompanyNotFound({ key: describeKey(parsed.company) })
 }
 
 export function isDocument(parsed: DataRequest): boolean {

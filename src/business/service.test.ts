@@ -336,6 +336,17 @@ for (const dialect of dialects) {
         const made = await call('POST', address, { as: head, body: { name: 'Mine' } })
         assert.equal(made.status, 403, address)
       }
+      // A name can be guessed.
+      const name = String((await call('GET', company)).json['name'])
+      for (const [as, status] of [
+        [seller, 200],
+        [randomUUID(), 404],
+      ] as const) {
+        const named = `companies(name='${name}')/salesQuotes`
+        assert.equal((await call('GET', named, { as })).status, status)
+        const isMade = await call('POST', named, { as, body: { customerId: books.customerId } })
+        assert.equal(isMade.status, status === 200 ? 201 : status)
+      }
       const seen = await call('GET', 'companies', { as: randomUUID() })
       assert.deepEqual(seen.json['value'], [])
     })

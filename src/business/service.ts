@@ -35,6 +35,7 @@ import {
   pdfOf,
   printingOf,
   type RowsRead,
+  requireKnown,
   targetOf,
 } from './files.ts'
 import { readFollowed, refuseDeltaInBatch } from './following/changes.ts'
@@ -256,6 +257,7 @@ async function prepare(
   const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
   const permitted = async (id: string | undefined) => {
     const rights = await keptRightsOf(writing, caller, id)
+    if (isOfCompany) requireKnown(rights, parsed, id)
     authorize(rights, id, entity, true)
     return rights
   }
@@ -368,6 +370,7 @@ async function read(
     if (answer !== undefined) return answer
   }
   const companyId = await reader.companyId(reads, parsed)
+  requireKnown(rights, parsed, companyId)
   authorize(rights, companyId, targetOf(parsed), false)
   const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
   const bounds = { companyId, visible }
