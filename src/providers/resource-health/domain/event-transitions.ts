@@ -219,14 +219,18 @@ function withinLimit(event: HealthEvent): Changed {
     return length
   }
   const bare = JSON.stringify(withUpdates(event, 0)).length
-  for (let kept = updatesMax; kept >= 1; kept = Math.floor(kept / 2)) {
-    let characters = bare
+  const fits = (kept: number): boolean => {
+    let left = eventCharactersMax - bare
     for (const { impactedRegions } of event.properties.impact) {
       for (const { updates } of impactedRegions) {
-        for (const update of updates.slice(0, kept)) characters += lengthOf(update)
+        for (const update of updates.slice(0, kept)) left -= lengthOf(update)
+        if (left < 0) return false
       }
     }
-    if (characters > eventCharactersMax) continue
+    return true
+  }
+  for (let kept = updatesMax; kept >= 1; kept = Math.floor(kept / 2)) {
+    if (!fits(kept)) continue
     return { ok: true, event: kept === updatesMax ? event : withUpdates(event, kept) }
   }
   const message = `the event would have more than ${eventCharactersMax} characters, with what each of its regions has`
