@@ -50,6 +50,8 @@ export function occasionOf(
  * without their content.
  */
 const shownCharactersMax = 4 * 1024 * 1024
+/** Members of the group that templates do not make, and that are looked at. Each is read, and has its place in the answer. */
+const membersMax = 5_000
 /** Members of the group that are read before other requests get a turn. */
 const membersAtOnce = 20
 
@@ -122,12 +124,21 @@ async function* leftInGroup(
   let read = 0
   for await (const member of membersOf(deps.services.listTracked, scopeOf(context.id))) {
     if (kept.has(member.key)) continue
+    if (read === membersMax) {
+      yield notLookedAt(scopeOf(context.id).text)
+      return
+    }
     context.signal?.throwIfAborted()
     const change = await leftOver(deps, context, member, { mode, unknown })
     if (change !== undefined) yield change
     read++
     if (read % membersAtOnce === 0) await nextTurn()
   }
+}
+
+function notLookedAt(resourceId: string): Change {
+  const unsupportedReason = `it holds more resources than the ${membersMax} others that are looked at`
+  return { resourceId, changeType: 'Unsupported', unsupportedReason }
 }
 
 /** Without the content of the resource. */
