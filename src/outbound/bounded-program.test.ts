@@ -21,3 +21,9 @@ test('its children have the bound of memory, too', async () => {
   const { stdout } = await run(command.program, [...command.args])
   assert.equal(Number(stdout), 512 * 1024)
 })
+
+test('where the system has no program that lowers a priority it runs all the same', async () => {
+  const { program, args } = withinMemory({ program: '/bin/echo', args: ['runs'] }, 1e9)
+  const { stdout } = await run(program, [...args], { env: { PATH: '/nowhere' } })
+  assert.equal(stdout, 'runs\n')
+})

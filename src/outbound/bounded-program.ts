@@ -9,8 +9,12 @@ export interface Command {
   readonly args: readonly string[]
 }
 
-/** A limit that is lower already stays, and cannot be raised. The program takes the shell's place, so that signals reach it. */
-const script = 'ulimit -v "$1" 2>/dev/null; shift; exec nice -n 10 "$@"'
+/**
+ * A limit that is lower already stays, and cannot be raised. The program takes the shell's place, so that signals reach it. It
+ * may have no path on which `nice` is found.
+ */
+const script =
+  'ulimit -v "$1" 2>/dev/null; shift; command -v nice >/dev/null && exec nice -n 10 "$@"; exec "$@"'
 
 /** What `nice` and the shell end with where there is no such program. */
 export const programMissing = 127

@@ -73,6 +73,8 @@ function start(git: GitProgram, run: Run): Child {
       LC_ALL: 'C',
       GIT_TERMINAL_PROMPT: '0',
       GIT_ASKPASS: 'true',
+      // No file has this name: a server of a caller would get a ticket of git's user.
+      KRB5CCNAME: '/dev/null/none',
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_COUNT: String(settings.length),

@@ -86,7 +86,9 @@ test('a server without a password gets none that lies in the home of the program
   const script = `#!/bin/sh\nHOME=${home} exec ${join(real.folder, 'pg_dump')} "$@"\n`
   writeFileSync(join(home, 'pg_dump'), script, { mode: 0o755 })
   let got = ''
+  let connections = 0
   const server = createServer((socket) => {
+    connections++
     socket.on('error', () => socket.destroy())
     socket.on('data', (bytes) => {
       // Neither TLS nor another encryption; then the password in clear text.
@@ -118,4 +120,5 @@ test('a server without a password gets none that lies in the home of the program
   })
   await assert.rejects(running, /pg_dump: no connection to its server$/)
   assert.equal(got, '')
+  assert.ok(connections > 0)
 })

@@ -77,12 +77,16 @@ export async function runProgram(run: ProgramRun): Promise<void> {
       // Where the password is empty, the programs would look for one in the home of their user.
       PGPASSFILE: nowhere,
       PGSSLCERT: nowhere,
+      PGSSLCRL: nowhere,
+      PGSSLROOTCERT: run.rootCertificateFile ?? nowhere,
+      // A server of a caller would get a ticket of their user.
+      PGGSSENCMODE: 'disable',
+      KRB5CCNAME: nowhere,
       PGDATABASE: run.database,
       PGAPPNAME: run.applicationName,
       PGSSLMODE: address.sslMode,
       PGCONNECT_TIMEOUT: '10',
       PGOPTIONS: sessionOptions,
-      ...(run.rootCertificateFile === undefined ? {} : { PGSSLROOTCERT: run.rootCertificateFile }),
       LC_ALL: 'C',
     },
   })
