@@ -25,12 +25,14 @@ const signInStarts = /\/(?:authorize|devicecode|deviceauth|logout)(?:$|\/)/i
 /**
  * Whose allowance a request takes. Any page that somebody looks at can make their browser ask here, from their own
  * address, which may be that of this machine. So what browsers send for pages of other sites has an allowance of its
- * own, and leaves that of the person's programs and of our own pages alone (decision 0396).
+ * own, and leaves that of the person's programs and of our own pages alone (decision 0396). A page that the person goes to is
+ * our own, wherever its link stands: an identity provider leads back so.
  */
-function countedFor({ headers }: IncomingMessage, address: string): string {
+function countedFor({ headers, method }: IncomingMessage, address: string): string {
   const { origin, host, 'sec-fetch-site': site } = headers
+  const isPage = method === 'GET' && headers['sec-fetch-dest'] === 'document'
   const isOwn =
-    site === undefined
+    isPage || site === undefined
       ? origin === undefined || URL.parse(origin)?.host === host
       : site === 'same-origin' || site === 'none'
   return isOwn ? address : `${address} pages`

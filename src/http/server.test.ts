@@ -487,6 +487,7 @@ describe('the sign-in’s addresses', () => {
       { 'sec-fetch-site': 'none' },
       { 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
       { origin: `http://${host}` },
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' },
     ]
     for (const [path, good] of [
       ['/common/oauth2/token', 200],

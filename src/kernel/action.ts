@@ -24,7 +24,7 @@ export function compileActionPattern(pattern: string): ActionMatcher {
 function matcherOf(texts: readonly string[]): ActionMatcher {
   const first = texts[0] as string // split gives at least one part
   const last = texts.at(-1) as string
-  const middle = texts.slice(1, -1).filter((part) => part !== '')
+  const middle = texts.slice(1, -1)
   return (action) => {
     if (action.length < first.length + last.length) return false
     if (!action.startsWith(first) || !action.endsWith(last)) return false

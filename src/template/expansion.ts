@@ -68,8 +68,8 @@ export class ReportedError extends EvaluationError {
 
 const failureCharacters = 2_000
 
-/** So a template makes as many of them as a body may have. */
-const longIntegerCharacters = Math.floor(templateLimits.characters / longIntegersMax)
+/** So a template makes twice as many of them as a body may have. */
+const longIntegerCharacters = Math.floor(templateLimits.characters / (2 * longIntegersMax))
 
 const staticSizes = new WeakMap<object, number>()
 

@@ -325,7 +325,7 @@ test('what a template may become is bounded', () => {
       {
         ...vault,
         name: 'v',
-        properties: { copy: [{ name: 'a', count: 13, input: "[variables('e')]" }] },
+        properties: { copy: [{ name: 'a', count: 27, input: "[variables('e')]" }] },
       },
     ],
   })

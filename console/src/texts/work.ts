@@ -74,8 +74,7 @@ export const containerTexts = {
   filter: 'Only lines with',
   times: 'Times',
   emptyLog: 'It has written nothing yet.',
-  linesLeftOut: (most: number) =>
-    `The last ${most.toLocaleString()} lines. Earlier ones are not shown.`,
+  linesLeftOut: 'The last lines. Earlier ones are not shown.',
   linesMissing:
     '— Lines may be missing here: the log began anew, or more was written than an answer holds. —',
   restart: 'Restart',

@@ -261,7 +261,8 @@ function split(values: readonly Json[], call: Call): Json {
     const [only = ''] = delimiters
     return only === '' ? [text] : splitBy(text, only)
   }
-  call.quota.spend(text.length * (delimiters.length + 1))
+  const compared = delimiters.reduce((sum, one) => sum + one.length, 0)
+  call.quota.spend(text.length * (compared + 1))
   const made: string[] = []
   let start = 0
   let at = 0

@@ -109,9 +109,7 @@ export function LogCard({
           onChange={(_, { checked }) => setTimes(checked)}
         />
       </div>
-      {found.data?.leftOut === true && (
-        <Text size={200}>{containerTexts.linesLeftOut(keptMax)}</Text>
-      )}
+      {found.data?.leftOut === true && <Text size={200}>{containerTexts.linesLeftOut}</Text>}
       {refused !== null ? (
         <Refusal failure={refused} onRetry={() => void found.refetch()} />
       ) : (
