@@ -47,6 +47,8 @@ export async function removeAttached(
   const compiled = registry.byKey(qualify(registry.words, attachedType).toLowerCase())
   if (compiled === undefined) return
   const query = { type: compiled.key, under: id.key, limit: removalsMax }
+  // Mostly there are none, and whoever writes rights waits for the transaction.
+  if ((await deps.store.count({ ...query, limit: 1 })) === 0) return
   for (let found = removalsMax; found === removalsMax; ) {
     found = await transactOn(deps, compiled, async (tx) => {
       const rows = await tx.list(query)
