@@ -60,13 +60,12 @@ async function issues({ words, eventStore }: IssueDependencies, now: number): Pr
     audience: everybody,
     since: beginningOfTime,
     after: undefined,
-    condition: isActive,
+    condition: (sql) => sql<boolean>`${isActive(sql)} and event_type = ${'emergingissues'}`,
     limit: eventsMax,
   })
   const found = await eventStore.findAll(rows.map(({ id }) => id))
   const current = [...found.values()].filter(
-    ({ properties: { eventType, isEventSensitive } }) =>
-      eventType === 'EmergingIssues' && isEventSensitive !== true,
+    ({ properties: { isEventSensitive } }) => isEventSensitive !== true,
   )
   const full = qualify(words, type)
   return {
