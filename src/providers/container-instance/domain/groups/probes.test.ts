@@ -81,3 +81,39 @@ test('three commands of a resource group begin in a second, however many probes 
     rmSync(folder, { recursive: true })
   }
 })
+
+for (const { what, isThere, length } of [
+  { what: 'a group that is gone', isThere: false, length: 3_600_000 },
+  { what: 'a group that nobody here looks at any more', isThere: true, length: 1_200_000 },
+]) {
+  // Another replica deleted it, or works on it.
+  test(`the probes of ${what} end, and begin when it is observed again`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
+    const timers = new HandTimers()
+    const clock = { now: () => 0 }
+    let tries = 0
+    class CountedProbes extends SimulatedEngine {
+      override async probe(...given: Parameters<SimulatedEngine['probe']>) {
+        tries += 1
+        return isThere ? { healthy: true, message: '' } : await super.probe(...given)
+      }
+    }
+    try {
+      const engine = new CountedProbes({ folder, installation: 't', clock, timers })
+      const pace = new CommandPace(engine, (milliseconds, run) => timers.after(milliseconds, run))
+      const board = new ProbeBoard({ engine, clock, timers, pace, wake: () => {} })
+      board.watch('g', 'a', plans(request, 1))
+      await timers.fire(0)
+      assert.equal(tries, 1)
+      await timers.fire(length)
+      await timers.fire(3_600_000)
+      assert.equal(tries, 1)
+      board.watch('g', 'a', plans(request, 1))
+      await timers.fire(0)
+      assert.equal(tries, 2)
+      board.close()
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+}

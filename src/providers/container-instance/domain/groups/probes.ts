@@ -9,6 +9,7 @@ import type { Clock, Timers } from '#kernel/ports.ts'
 import { createRoom, inRoom } from '#kernel/room.ts'
 import { attempt } from '../engine-failure.ts'
 import type { CommandPace } from './command-pace.ts'
+import { resyncSeconds } from './next-step.ts'
 import type { ProbeVerdict } from './observation.ts'
 
 export interface PlannedProbe {
@@ -32,10 +33,14 @@ interface Watched {
   readonly owner: string
   readonly probes: Map<string, Running>
   readonly verdicts: Map<string, ProbeVerdict>
+  /** Ends them where no observation of this process names them again. */
+  expiry?: { cancel(): void }
 }
 
 /** A probe takes as long as its container's writer likes, so one resource group gets a part of the places. */
 const places = { perOwnerMax: 8, sumMax: 32, spare: 4 }
+/** Another replica may have changed or deleted the group: plans that no observation here has confirmed for so long end. */
+const unconfirmedMilliseconds = 2 * resyncSeconds * 1000
 
 export class ProbeBoard {
   readonly #engine: ContainerEngine
@@ -78,11 +83,15 @@ export class ProbeBoard {
     for (const part of watched.verdicts.keys()) {
       if (!plans.some((plan) => plan.part === part)) watched.verdicts.delete(part)
     }
+    watched.expiry?.cancel()
     if (wanted.size === 0) {
       this.#groups.delete(group)
       return
     }
     this.#groups.set(group, watched)
+    watched.expiry = this.#timers.after(unconfirmedMilliseconds, () => {
+      this.watch(group, owner, [])
+    })
     for (const [key, plan] of wanted) {
       if (watched.probes.has(key)) continue
       const running: Running = { plan, timer: undefined, ended: false, failures: 0, successes: 0 }
@@ -98,7 +107,10 @@ export class ProbeBoard {
 
   close(): void {
     this.#closed = true
-    for (const { probes } of this.#groups.values()) for (const one of probes.values()) stop(one)
+    for (const { probes, expiry } of this.#groups.values()) {
+      expiry?.cancel()
+      for (const one of probes.values()) stop(one)
+    }
     this.#groups.clear()
   }
 
@@ -123,6 +135,9 @@ export class ProbeBoard {
       running.failures = healthy ? 0 : running.failures + 1
       running.successes = healthy ? running.successes + 1 : 0
       if (this.#judge(watched, running, message)) this.#wake(group)
+    } else if (tried.kind === 'absent') {
+      // Deleted by another replica, or made anew: whoever observes what is there then probes that.
+      this.watch(group, watched.owner, [])
     }
     if (!running.ended) this.#after(group, watched, running, schedule.periodSeconds * 1000)
   }
