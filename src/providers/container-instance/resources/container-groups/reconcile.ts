@@ -110,8 +110,8 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
   })
   const pulls = new Pulls(deps.timers)
   const described = describedBy(engine)
-  /** The principal that the directory is known to have, by the group's token; null for none. */
-  const settled = new Map<string, string | null>()
+  /** The generation whose identity the directory is known to have, by the group's token. */
+  const settled = new Map<string, number>()
   const settleIdentity = identityKeeper(deps.workloads, settled)
 
   return defineReconciler<ContainerGroup, Observed, GroupStep>({
@@ -240,19 +240,21 @@ async function see(
  */
 function identityKeeper(
   workloads: WorkloadIdentities,
-  settled: Map<string, string | null>,
+  settled: Map<string, number>,
 ): (subject: GroupSubject) => Promise<void> {
-  return async ({ id, token, desired }) => {
-    const wanted = desired?.identity?.principalId ?? null
-    if (settled.get(token) === wanted) return
-    if (wanted !== null) {
+  return async ({ id, token, desired, generation }) => {
+    // Of another generation another replica may have settled another identity.
+    if (settled.get(token) === generation) return
+    const wanted = desired?.identity?.principalId
+    const held = await workloads.of(id.key)
+    if (wanted === undefined) {
+      if (held !== undefined) await workloads.take(id.key)
+    } else if (held !== wanted || !settled.has(token)) {
       const clientId = uuidOf(`client|${wanted}`)
       await workloads.give(id.key, { principalId: wanted, clientId, displayName: nameOf(id) })
-    } else if ((await workloads.of(id.key)) !== undefined) {
-      await workloads.take(id.key)
     }
     if (desired === undefined) settled.delete(token)
-    else settled.set(token, wanted)
+    else settled.set(token, generation)
   }
 }
 
