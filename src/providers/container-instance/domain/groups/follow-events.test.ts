@@ -35,6 +35,7 @@ test('the events are asked for again after the store was away, and after the eng
       engine,
       index: new GroupIndex(reader),
       ends: new KnownEnds(),
+      probes: { end() {} },
       clock: { now: () => 0 },
       timers: {
         after(_, callback) {

@@ -7,6 +7,7 @@ import type { ContainerEngine, EngineEvent } from '#engines/containers/engine.ts
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import { attemptBackground } from '../engine-failure.ts'
 import type { GroupIndex } from './group-index.ts'
+import type { ProbeBoard } from './probes.ts'
 
 const reconnectMs = 2000
 /** An unknown group may be another replica's newest, or an orphan, so it does not cause a read each time. */
@@ -58,6 +59,7 @@ interface FollowDependencies {
   readonly engine: ContainerEngine
   readonly index: GroupIndex
   readonly ends: KnownEnds
+  readonly probes: Pick<ProbeBoard, 'end'>
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Log
@@ -78,6 +80,9 @@ export async function followEngineEvents(
     }
     if (event.exitCode !== undefined && event.part !== undefined) {
       deps.ends.note(event.group, event.part, event.at, event.exitCode)
+    }
+    if (event.part !== undefined && (event.what === 'died' || event.what === 'removed')) {
+      deps.probes.end(event.group, event.part, event.at)
     }
     if (deps.index.get(event.group) === undefined) {
       if (deps.clock.now() - refreshedAt < refreshMs) return

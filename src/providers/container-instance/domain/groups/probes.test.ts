@@ -6,7 +6,11 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Probe } from '#engines/containers/engine.ts'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
+import { silentLog } from '#kernel/ports.ts'
+import type { Reader } from '#plane/declare/resource.ts'
 import { CommandPace } from './command-pace.ts'
+import { followEngineEvents, KnownEnds } from './follow-events.ts'
+import { GroupIndex } from './group-index.ts'
 import { type PlannedProbe, ProbeBoard } from './probes.ts'
 
 /** Timers that fire by hand. */
@@ -117,3 +121,49 @@ for (const { what, isThere, length } of [
     }
   })
 }
+
+test('no command is run in the container that replaced its own, whoever replaced it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
+  const timers = new HandTimers()
+  let now = 0
+  const clock = { now: () => now }
+  let tries = 0
+  class CountedProbes extends SimulatedEngine {
+    override async describe() {
+      return { ...(await super.describe()), runsPrograms: true }
+    }
+    override probe(...given: Parameters<SimulatedEngine['probe']>) {
+      tries += 1
+      return super.probe(...given)
+    }
+  }
+  await using held = new AsyncDisposableStack()
+  held.defer(() => rmSync(folder, { recursive: true }))
+  const engine = held.use(new CountedProbes({ folder, installation: 't', clock, timers }))
+  const image = 'r.example/a:1'
+  const part = { name: 'part-0', init: false, image, environment: [], mounts: [], limits: {} }
+  const make = async (hash: string) => {
+    const spec = { hash, restart: 'always', parts: [part], volumes: [], ports: [] } as const
+    await engine.create('g', spec)
+    await engine.start('g', spec, [part.name])
+  }
+  await engine.pull(image)
+  await make('one')
+  const pace = new CommandPace(engine, (milliseconds, run) => timers.after(milliseconds, run))
+  const probes = new ProbeBoard({ engine, clock, timers, pace, wake: () => {} })
+  held.defer(() => probes.close())
+  const index = new GroupIndex({ async *each() {} } as unknown as Reader)
+  const ends = new KnownEnds()
+  const stop = new AbortController()
+  held.defer(() => stop.abort())
+  const parts = { engine, index, ends, probes, clock, timers, log: silentLog }
+  void followEngineEvents(parts, () => {}, stop.signal)
+  probes.watch('g', 'a', plans(command, 1))
+  await timers.fire(0)
+  assert.equal(tries, 1)
+  now = 1000
+  await engine.remove('g')
+  await make('two')
+  await timers.fire(3_600_000)
+  assert.equal(tries, 1)
+})

@@ -34,7 +34,7 @@ interface Watched {
   readonly probes: Map<string, Running>
   readonly verdicts: Map<string, ProbeVerdict>
   /** Ends them where no observation of this process names them again. */
-  expiry?: { cancel(): void }
+  expiry: { cancel(): void } | undefined
 }
 
 /** A probe takes as long as its container's writer likes, so one resource group gets a part of the places. */
@@ -73,7 +73,7 @@ export class ProbeBoard {
     if (this.#closed) return
     const known = this.#groups.get(group)
     if (known === undefined && plans.length === 0) return
-    const watched = known ?? { owner, probes: new Map(), verdicts: new Map() }
+    const watched = known ?? watchedOf(owner)
     const wanted = new Map(plans.map((plan) => [keyOf(plan), plan]))
     for (const [key, running] of watched.probes) {
       if (wanted.has(key)) continue
@@ -98,6 +98,16 @@ export class ProbeBoard {
       watched.probes.set(key, running)
       const first = plan.startedAt + plan.schedule.initialDelaySeconds * 1000 - this.#clock.now()
       this.#after(group, watched, running, Math.max(0, first))
+    }
+  }
+
+  /** What began before has ended, whoever works on the group: a command is not run in the next container of that name. */
+  end(group: string, part: string, at: number): void {
+    const watched = this.#groups.get(group)
+    for (const [key, running] of watched?.probes ?? []) {
+      if (running.plan.part !== part || running.plan.startedAt >= at) continue
+      stop(running)
+      watched?.probes.delete(key)
     }
   }
 
@@ -169,6 +179,10 @@ export class ProbeBoard {
     })
     return true
   }
+}
+
+function watchedOf(owner: string): Watched {
+  return { owner, probes: new Map(), verdicts: new Map(), expiry: undefined }
 }
 
 function keyOf({ part, kind, startedAt, schedule }: PlannedProbe): string {

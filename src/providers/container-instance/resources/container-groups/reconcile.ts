@@ -198,7 +198,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       signal.addEventListener('abort', () => probes.close(), { once: true })
       signal.addEventListener('abort', () => pulls.close(), { once: true })
       const { log, timers } = deps
-      void followEngineEvents({ engine, index, ends, clock, timers, log }, wake, signal)
+      void followEngineEvents({ engine, index, ends, probes, clock, timers, log }, wake, signal)
     },
   })
 }
