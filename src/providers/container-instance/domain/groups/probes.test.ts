@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { spec } from '#engines/containers/contract/fixture.ts'
 import type { Probe } from '#engines/containers/engine.ts'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { silentLog } from '#kernel/ports.ts'
@@ -95,10 +96,10 @@ for (const { what, isThere, length } of [
     const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
     const timers = new HandTimers()
     const clock = { now: () => 0 }
-    let tries = 0
+    let probed = 0
     class CountedProbes extends SimulatedEngine {
       override async probe(...given: Parameters<SimulatedEngine['probe']>) {
-        tries += 1
+        probed += 1
         return isThere ? { healthy: true, message: '' } : await super.probe(...given)
       }
     }
@@ -108,13 +109,13 @@ for (const { what, isThere, length } of [
       const board = new ProbeBoard({ engine, clock, timers, pace, wake: () => {} })
       board.watch('g', 'a', plans(request, 1))
       await timers.fire(0)
-      assert.equal(tries, 1)
+      assert.equal(probed, 1)
       await timers.fire(length)
       await timers.fire(3_600_000)
-      assert.equal(tries, 1)
+      assert.equal(probed, 1)
       board.watch('g', 'a', plans(request, 1))
       await timers.fire(0)
-      assert.equal(tries, 2)
+      assert.equal(probed, 2)
       board.close()
     } finally {
       rmSync(folder, { recursive: true })
@@ -127,13 +128,13 @@ test('no command is run in the container that replaced its own, whoever replaced
   const timers = new HandTimers()
   let now = 0
   const clock = { now: () => now }
-  let tries = 0
+  let probed = 0
   class CountedProbes extends SimulatedEngine {
     override async describe() {
       return { ...(await super.describe()), runsPrograms: true }
     }
     override probe(...given: Parameters<SimulatedEngine['probe']>) {
-      tries += 1
+      probed += 1
       return super.probe(...given)
     }
   }
@@ -143,9 +144,9 @@ test('no command is run in the container that replaced its own, whoever replaced
   const image = 'r.example/a:1'
   const part = { name: 'part-0', init: false, image, environment: [], mounts: [], limits: {} }
   const make = async (hash: string) => {
-    const spec = { hash, restart: 'always', parts: [part], volumes: [], ports: [] } as const
-    await engine.create('g', spec)
-    await engine.start('g', spec, [part.name])
+    const wanted = spec([part], { hash })
+    await engine.create('g', wanted)
+    await engine.start('g', wanted, [part.name])
   }
   await engine.pull(image)
   await make('one')
@@ -156,14 +157,14 @@ test('no command is run in the container that replaced its own, whoever replaced
   const ends = new KnownEnds()
   const stop = new AbortController()
   held.defer(() => stop.abort())
-  const parts = { engine, index, ends, probes, clock, timers, log: silentLog }
-  void followEngineEvents(parts, () => {}, stop.signal)
+  const followed = { engine, index, ends, probes, clock, timers, log: silentLog }
+  void followEngineEvents(followed, () => {}, stop.signal)
   probes.watch('g', 'a', plans(command, 1))
   await timers.fire(0)
-  assert.equal(tries, 1)
+  assert.equal(probed, 1)
   now = 1000
   await engine.remove('g')
   await make('two')
   await timers.fire(3_600_000)
-  assert.equal(tries, 1)
+  assert.equal(probed, 1)
 })
