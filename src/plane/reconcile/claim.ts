@@ -18,6 +18,8 @@ import { backOffMilliseconds, groupKey, isHeld, reconcileOnce } from './step.ts'
 const stepsPerClaimMax = 50
 const sweepEverySeconds = 600
 const sweepRowsMax = 500
+/** The wait after a sweep that left more, for what others write. */
+const sweepAgainMilliseconds = 25
 const idleMillisecondsMax = 5000
 /** The share of what others leave that one resource group may take, since its resources may wait for slow machines. */
 const groupShare = 3 / 4
@@ -52,6 +54,8 @@ export function createReconciler(
   let again = false
   let nap: { cancel(): void } | undefined
   let sweepAt = 0
+  /** The last look swept, and left more. */
+  let sweepsOn = false
   const underway = new Map<Lease, Promise<void>>()
   const waiting = new Set<Lease>()
   const steps = { done: 0, failed: 0 }
@@ -60,6 +64,7 @@ export function createReconciler(
   const replaced = watchReplacedState(deps)
 
   const claimUntilQuiet = async (): Promise<void> => {
+    sweepsOn = false
     try {
       do {
         again = false
@@ -85,7 +90,8 @@ export function createReconciler(
     if (!running) return
     const wait = (due ?? Number.POSITIVE_INFINITY) - deps.clock.now()
     nap?.cancel()
-    nap = timers.after(Math.min(idleMillisecondsMax, Math.max(10, wait)), look)
+    const longest = sweepsOn ? sweepAgainMilliseconds : idleMillisecondsMax
+    nap = timers.after(Math.min(longest, Math.max(10, wait)), look)
   }
 
   /** Claims as much as there is room for. When more is due, the end of running work looks again. */
@@ -127,7 +133,9 @@ export function createReconciler(
     }
     if (now < sweepAt) return
     sweepAt = now + sweepEverySeconds * 1000
-    await deps.store.sweepOperations(now - deps.limits.operationKeptSeconds * 1000, sweepRowsMax)
+    const before = now - deps.limits.operationKeptSeconds * 1000
+    sweepsOn = (await deps.store.sweepOperations(before, sweepRowsMax)) >= sweepRowsMax
+    if (sweepsOn) sweepAt = now
   }
 
   return {

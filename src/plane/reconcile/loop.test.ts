@@ -344,6 +344,27 @@ test('what has ended is swept every ten minutes, not at every look', async () =>
   assert.equal(sweeps, 2)
 })
 
+test('what has ended is swept again as long as a sweep leaves more', async () => {
+  await using store = await changeable()
+  let ended = 1203
+  store.sweepOperations = async (_, limit) => {
+    const swept = Math.min(ended, limit)
+    ended -= swept
+    return swept
+  }
+  const { timers, waits } = stillTimers()
+  await using t = await startPlane({ store, timers })
+  await turns()
+  for (let looks = 0; looks < 2; looks++) {
+    assert.ok((waits.at(-1) ?? 0) < 1000, 'the next look comes soon')
+    t.clock.advance(1)
+    t.plane.reconciler.wake()
+    await turns()
+  }
+  assert.equal(ended, 0)
+  assert.equal(waits.at(-1), 5000)
+})
+
 for (const [error, level] of [
   [new StoreConflict('somebody else has it'), 'warn'],
   [new StoreUnavailable('away', 'later'), 'warn'],
