@@ -347,6 +347,24 @@ for (const dialect of dialects) {
         const isMade = await call('POST', named, { as, body: { customerId: books.customerId } })
         assert.equal(isMade.status, status === 200 ? 201 : status)
       }
+      for (const [method, of] of [
+        ['PATCH', ''],
+        ['DELETE', ''],
+        ['POST', '/companies'],
+        ['PATCH', `/${company}`],
+        ['DELETE', `/companies(name='${name}')`],
+      ] as const) {
+        const answerOf = async (guessed: string) => {
+          const told = { as: randomUUID(), body: { name: 'x' }, headers: { 'if-match': '*' } }
+          const address = `companies(name='${guessed}')${of.replace(name, guessed)}`
+          const { status, json } = await call(method, address, told)
+          const { code, message } = json['error'] as { code: string; message: string }
+          return [status, code, message.replaceAll(guessed, '').replace(/CorrelationId.*/, '')]
+        }
+        assert.deepEqual(await answerOf(name), await answerOf('Nobody'), `${method} ${of}`)
+      }
+      const renamed = { as: seller, body: { name: 'x' }, headers: { 'if-match': '*' } }
+      assert.equal((await call('PATCH', `companies(name='${name}')`, renamed)).status, 403)
       const seen = await call('GET', 'companies', { as: randomUUID() })
       assert.deepEqual(seen.json['value'], [])
     })

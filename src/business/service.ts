@@ -47,6 +47,7 @@ import {
   subscriptionAddress,
 } from './notifications/subscriptions.ts'
 import type { CallOut } from './notifications/webhook-channel.ts'
+import { absent } from './odata/addressed-row.ts'
 import { answerBatch, type BatchedPart } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
 import { withLargeBody } from './odata/large-json.ts'
@@ -55,6 +56,7 @@ import { companyIdIn, knownPath } from './odata/path-rows.ts'
 import { createReader } from './odata/read.ts'
 import type { Reader } from './odata/reader.ts'
 import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
+import { lastSegment } from './odata/search-options.ts'
 import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
 import { untilDeadline } from './until-deadline.ts'
@@ -258,11 +260,15 @@ async function prepare(
   const permitted = async (id: string | undefined) => {
     const rights = await keptRightsOf(writing, caller, id)
     if (isOfCompany) requireKnown(rights, parsed, id)
+    else if (id !== undefined && knownPath(parsed) === undefined && !mayRead(rights, id, entity)) {
+      throw absent(lastSegment(parsed))
+    }
     authorize(rights, id, entity, true)
     return rights
   }
   const [companyId, soon] = await Promise.all([looking, named && permitted(named)])
   if (!caller.isAdministrator) prefetchWrite(writing, parsed)
+  if (!isOfCompany) requireKnown(await rightsOf(tx, caller), parsed, companyId)
   // Companies themselves are made in no company, though the address may name one.
   const within = isOfCompany ? companyId : undefined
   const early = soon || (isOfCompany || isCreate ? await permitted(within) : undefined)
