@@ -25,14 +25,14 @@ export function parseCallersExactJson(text: string): unknown {
 export function parseExactJson(text: string, longMax = Number.POSITIVE_INFINITY): unknown {
   const value: unknown = JSON.parse(text)
   if (!longDigits.test(text)) return value
-  const quoted = withQuotedIntegers(text, longMax)
-  if (quoted === undefined) throw new TooManyLongIntegers()
+  const { made: quoted, found } = withQuotedIntegers(text, longMax)
+  if (found > longMax) throw new TooManyLongIntegers()
   return quoted === text ? value : exactly(value, JSON.parse(quoted))
 }
 
-/** Whether a JSON text has more of them than a body may have. */
-export function hasManyLongIntegers(text: string): boolean {
-  return longDigits.test(text) && withQuotedIntegers(text, longIntegersMax) === undefined
+/** How many of them a JSON text has. */
+export function longIntegersIn(text: string): number {
+  return longDigits.test(text) ? withQuotedIntegers(text, Number.POSITIVE_INFINITY).found : 0
 }
 
 /** A whole number that may be longer than a number holds. */
@@ -40,9 +40,12 @@ const longInteger = /(?<![0-9.eE+-])-?[0-9]{16,19}(?![0-9.eE])/g
 
 /**
  * The JSON with its long integers as strings. Asking the parser for the source of each number would take ten times
- * as long as reading the text, during which nobody else is served. Undefined where it has more than that many.
+ * as long as reading the text, during which nobody else is served. It ends where more than that many are found.
  */
-function withQuotedIntegers(text: string, longMax: number): string | undefined {
+function withQuotedIntegers(
+  text: string,
+  longMax: number,
+): { readonly made: string; readonly found: number } {
   let made = ''
   let copied = 0
   let found = 0
@@ -55,14 +58,14 @@ function withQuotedIntegers(text: string, longMax: number): string | undefined {
     const end = quote < 0 ? text.length : quote
     const signs = end - at < 16 ? '' : text.slice(at, end)
     const quoted = signs.replace(longInteger, quotedOne)
-    if (found > longMax) return undefined
+    if (found > longMax) break
     if (quoted !== signs) {
       made += text.slice(copied, at) + quoted
       copied = end
     }
     at = quote < 0 ? end : stringEnd(text, quote)
   }
-  return made + text.slice(copied)
+  return { made: made + text.slice(copied), found }
 }
 
 function stringEnd(text: string, quote: number): number {

@@ -1,8 +1,9 @@
 /** PATCH of a stored resource, top to bottom: by the rule of the version, which is a merge patch by default. */
 
 import { refuse } from '#kernel/error.ts'
-import { hasManyLongIntegers } from '#kernel/exact-json.ts'
+import { longIntegersIn, longIntegersMax } from '#kernel/exact-json.ts'
 import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
+import type { Limits } from '#kernel/limits.ts'
 import { isJsonObject, mergePatch } from '#kernel/patch.ts'
 import { tagProblems } from '#kernel/tags.ts'
 import type { Tx } from '#stores/store.ts'
@@ -108,19 +109,26 @@ function requireDeclared({ deps, compiled, route, body }: Write, current: Stored
 }
 
 /**
- * One PATCH after the other may add to a resource, but together no more than a PUT of all of it could bring. What does not
- * grow is let be.
+ * One PATCH after the other may add to a resource, but together no more than a PUT of all of it could bring. What has
+ * passed a bound before is let be as long as it does not grow.
  */
 function requireSize({ deps }: Write, current: StoredResource, { model }: Desired): void {
   const { limits } = deps
   const text = JSON.stringify(model) ?? ''
   if (text.length <= Math.min(largeDocument, limits.bodyBytesMax)) return
+  const long = longIntegersIn(text)
+  const isLarge = isBeyond(limits, text)
+  if (!isLarge && long <= longIntegersMax) return
+  const before = JSON.stringify(current.model)
+  const grows = isLarge && (text.length > before.length || !isBeyond(limits, before))
+  if (!grows && (long <= longIntegersMax || long <= longIntegersIn(before))) return
+  throw refuse.InvalidRequestContent({ reason: 'the resource would be larger than a body may be' })
+}
+
+function isBeyond(limits: Limits, text: string): boolean {
   const bytes = Buffer.from(text)
   const size = { ...jsonSizeLimitsOf(limits), depthMax: Number.POSITIVE_INFINITY }
-  const isLarge = bytes.length > limits.bodyBytesMax || jsonExcess(bytes, size) !== undefined
-  if (!isLarge && !hasManyLongIntegers(text)) return
-  if (text.length <= JSON.stringify(current.model).length) return
-  throw refuse.InvalidRequestContent({ reason: 'the resource would be larger than a body may be' })
+  return bytes.length > limits.bodyBytesMax || jsonExcess(bytes, size) !== undefined
 }
 
 /** The stored state with the patch applied. */

@@ -477,3 +477,21 @@ test('a child in the body of its parent, or that is there by itself, may have ch
   const missing = await refusalOf(() => call('GET', none, undefined, options))
   assert.equal(missing.code, 'ResourceNotFound')
 })
+
+test('a PATCH brings neither long integers nor members in place of a longer text', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  const names = ['one', 'two', 'three', 'four']
+  const text = 'x'.repeat(300_000)
+  const texts = Object.fromEntries(names.map((name) => [name, text]))
+  await call('PUT', network, { properties: texts }, options)
+  const patch = (name: string, value: unknown) =>
+    call('PATCH', network, { properties: { [name]: value } }, options)
+  const long = Array.from({ length: 6_000 }, () => 9007199254740993n)
+  assert.equal((await patch('one', long)).status, 200)
+  assert.match((await refusalOf(() => patch('two', long))).message, /larger than a body may be/)
+  assert.equal((await patch('one', text)).status, 200)
+  const many = Array.from({ length: defaultLimits.bodyMembersMax / 2 }, () => 0)
+  assert.equal((await patch('one', many)).status, 200)
+  assert.match((await refusalOf(() => patch('two', many))).message, /larger than a body may be/)
+})
