@@ -23,11 +23,14 @@ export class CommandPace {
     this.#after = after
   }
 
-  /** Resolves when a command may begin in a resource group: at once where nothing really runs. */
-  async turn(resourceGroup: string): Promise<void> {
+  /**
+   * Resolves when a command may begin in a resource group: at once where nothing really runs. Rejects when nobody
+   * waits for it any more.
+   */
+  async turn(resourceGroup: string, signal?: AbortSignal): Promise<void> {
     const [described] = await Promise.allSettled([this.#engine.describe()])
     if (described.status === 'fulfilled' && !described.value.runsPrograms) return
-    const leave = await this.#room.enter(resourceGroup, 1)
+    const leave = await this.#room.enter(resourceGroup, 1, () => signal)
     this.#after(1000, leave)
   }
 }

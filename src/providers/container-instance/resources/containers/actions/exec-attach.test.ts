@@ -8,8 +8,12 @@ import { createStreams } from '#http/streams.ts'
 import { constantPermissions } from '#http/testing/permissions.ts'
 import { servePlane } from '#http/testing/serve-plane.ts'
 import { silentLog } from '#kernel/ports.ts'
+import { parseResourceId } from '#kernel/resource-id.ts'
+import type { ActionContext, ReadingAction } from '#plane/declare/action.ts'
 import { requireOrSkip } from '../../../../../../tests/require.ts'
 import { until } from '../../../../../../tests/until.ts'
+import type { Streams } from '../../../dependencies.ts'
+import { CommandPace } from '../../../domain/groups/command-pace.ts'
 import { done, groups, refused } from '../../../testing/ask.ts'
 import {
   body,
@@ -19,11 +23,15 @@ import {
   startContainers,
   web,
 } from '../../../testing/start.ts'
+import { execIn } from './exec-attach.ts'
 
 interface Fixture extends AsyncDisposable {
   readonly started: Started
+  readonly streams: Streams
   talk(action: string, body?: object): Promise<Talk>
 }
+
+type Exec = (container: string, signal?: AbortSignal) => Promise<unknown>
 
 interface Talk {
   readonly socket: WebSocket
@@ -47,6 +55,7 @@ async function open(options: StartOptions = {}): Promise<Fixture> {
   url = server.url
   return {
     started,
+    streams,
     async talk(action, given) {
       const answer = await started.call('POST', `${groups}/one/containers/web/${action}`, given)
       assert.equal(answer.status, 200)
@@ -124,6 +133,48 @@ describe('on the simulated engine', () => {
     const path = `${groups}/one/containers/web/attach`
     await refused(without.call('POST', path), 503, 'ServiceUnavailable')
   })
+})
+
+describe('a command has its turn', () => {
+  /** On an engine that says that it runs programs, with three turns in a group that do not come back. */
+  async function paced(work: (exec: Exec, taken: () => number) => Promise<void>): Promise<void> {
+    await using fixture = await open()
+    const { started, streams } = fixture
+    await started.call('PUT', `${groups}/one`, body())
+    await started.until('one', done)
+    const { engine } = started
+    const really = { describe: async () => ({ ...(await engine.describe()), runsPrograms: true }) }
+    let taken = 0
+    const pace = new CommandPace(really, () => {
+      taken += 1
+    })
+    const action = execIn({ engine, streams, pace }) as ReadingAction<unknown>
+    const permission = { principalId: 'p', ask: async () => ({ holds: true, until: Infinity }) }
+    const exec: Exec = async (container, signal) => {
+      const id = parseResourceId(`${groups}/one/containers/${container}`)
+      const context = { id, reader: started.plane.reader, permission, signal }
+      // What the action reads of it.
+      return await action.run(
+        context as unknown as ActionContext<unknown>,
+        { command: 'sh' } as never,
+      )
+    }
+    await work(exec, () => taken)
+  }
+
+  test('which one that finds no container does not take', () =>
+    paced(async (exec, taken) => {
+      await refused(exec('other'), 404, 'ContainerNotFound')
+      assert.equal(taken(), 0)
+      await exec('web')
+      assert.equal(taken(), 1)
+    }))
+
+  test('for which nobody waits who is gone', () =>
+    paced(async (exec) => {
+      for (let at = 0; at < 3; at++) await exec('web')
+      await assert.rejects(exec('web', AbortSignal.abort(new Error('gone'))), /gone/)
+    }))
 })
 
 test('in a real container: input, output, exit codes, a terminal, a container that goes away', async (t) => {

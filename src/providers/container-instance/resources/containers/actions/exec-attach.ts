@@ -60,9 +60,9 @@ export function execIn(deps: StreamDependencies): Action<unknown> {
         input: true,
         ...(terminalSize === undefined ? {} : { terminal: { rows, columns: cols } }),
       }
-      // Here, and not when the client comes: then its right is asked for and the command begins at once.
-      await deps.pace.turn(scopeOf(context.id).key)
-      return offer(deps, context, (token, name) => deps.engine.exec(token, name, request))
+      // Before the answer, and not when the client comes: then its right is asked for and the command begins at once.
+      const turn = () => deps.pace.turn(scopeOf(context.id).key, context.signal)
+      return offer(deps, context, (token, name) => deps.engine.exec(token, name, request), turn)
     },
   }
 }
@@ -92,6 +92,7 @@ async function offer(
   { engine, streams }: StreamDependencies,
   { id, reader, permission, publicUrl }: ActionContext<unknown>,
   open: (token: string, name: string) => Promise<Session>,
+  turn?: () => Promise<void>,
 ): Promise<ActionOutcome<unknown>> {
   const { token, name } = await addressedContainer({ id, reader })
   if (streams === undefined || permission === undefined) {
@@ -101,5 +102,6 @@ async function offer(
   if (!seen.ok) throw refuse.ServiceUnavailable({ reason: seen.failure.message })
   const part = seen.value.parts.find((one) => one.name === name)
   if (part?.state.kind !== 'running') throw refuseContainer.ContainerNotRunning({ name })
+  await turn?.()
   return { status: 200, body: streams.offer(() => open(token, name), permission, publicUrl) }
 }
