@@ -63,10 +63,30 @@ for (const end of ['revoke', 'adjust']) {
       return [sets.body.value.length, schedules.body.value.length]
     }
     assert.deepEqual(await seen(), [1, 1])
+    started.write('giver', 'src/a', 'a')
+    const dataSetId = await started.share('second', 'Container', { containerName: 'src' })
+    await started.map('m', 'Container', { dataSetId, containerName: 'got' })
+    await started.call('PUT', `${taken}/triggers/t`, setting, consumer)
+    const told = async (): Promise<readonly string[]> => {
+      const own = [`${taken}/dataSetMappings/m`, `${taken}/triggers/t`]
+      // They are looked at now and then.
+      for (const path of own) {
+        await started.store.transact((tx) => tx.schedule(path.toLowerCase(), 0))
+      }
+      await started.settle()
+      const [mapping, trigger] = await Promise.all(
+        own.map((path) => started.call('GET', path, undefined, consumer)),
+      )
+      return [mapping?.body.properties.dataSetMappingStatus, trigger?.body.properties.triggerStatus]
+    }
+    assert.deepEqual(await told(), ['Ok', 'Active'])
     const { body } = await started.call('GET', `${share}/providerShareSubscriptions`)
     const view = `${share}/providerShareSubscriptions/${body.value[0].name}`
     const over = { properties: { expirationDate: '2020-01-01T00:00:00Z' } }
     await started.call('POST', `${view}/${end}`, end === 'adjust' ? over : undefined)
     assert.deepEqual(await seen(), [0, 0])
+    assert.deepEqual(await told(), ['Broken', 'SourceSynchronizationSettingDeleted'])
+    const more = started.map('more', 'Container', { dataSetId, containerName: 'more' })
+    await assert.rejects(more, { code: 'DataSetNotFound' })
   })
 }

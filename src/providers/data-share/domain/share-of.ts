@@ -20,8 +20,9 @@ export async function shareOf(
 /** The same as long as its consumer has it: not where it was revoked, or its time is over. */
 export async function grantedShare(
   { reader, clock }: Pick<ShareDependencies, 'reader' | 'clock'>,
-  grant: GrantRow,
+  grant: GrantRow | undefined,
 ): Promise<Resource<Share> | undefined> {
+  if (grant?.status !== 'Active') return undefined
   const isOver = grant.expiresAt !== null && grant.expiresAt <= clock.now()
-  return grant.status !== 'Active' || isOver ? undefined : shareOf(reader, grant)
+  return isOver ? undefined : shareOf(reader, grant)
 }

@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { type Principal, writerOf } from '#kernel/principal.ts'
-import { parentOf } from '#kernel/resource-id.ts'
+import { isWithin, parentOf } from '#kernel/resource-id.ts'
 import { addedEach } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled, defineReconciler } from '#plane/declare/reconciled.ts'
@@ -17,7 +17,7 @@ import {
   type Resolved,
 } from '../../domain/kinds.ts'
 import { requireLinkedAuthorization } from '../../domain/linked-authorization.ts'
-import { shareOf } from '../../domain/share-of.ts'
+import { grantedShare } from '../../domain/share-of.ts'
 import { refuseShare } from '../../errors.ts'
 import { findDataSet } from '../consumer-source-data-sets/resource.ts'
 import { type DataSet, kindSchema, pick } from '../data-sets/resource.ts'
@@ -110,7 +110,7 @@ export function dataSetMappings(deps: ShareDependencies): ResourceType {
     ],
     async prepare(context, body: Body) {
       const { dataSetId, outputType } = body.properties
-      const share = await shareOf(reader, await grants.grantAt(parentOf(context.id).key))
+      const share = await grantedShare(deps, await grants.grantAt(parentOf(context.id).key))
       const source =
         share === undefined ? undefined : await findDataSet(reader, share.id.key, dataSetId)
       if (source === undefined) throw refuseShare.DataSetNotFound({ id: dataSetId })
@@ -142,8 +142,11 @@ export function dataSetMappings(deps: ShareDependencies): ResourceType {
       retryAfterSeconds: 1,
       resyncSeconds,
       states: { creating: 'Creating', updating: 'Creating', deleting: 'Deleting' },
-      async observe({ model }) {
-        const source = await reader.get(model.dataSetKey)
+      async observe({ id, model }) {
+        const { dataSetKey } = model
+        const share = await grantedShare(deps, await grants.grantAt(parentOf(id).key))
+        const isOfShare = share !== undefined && isWithin(dataSetKey, share.id.key)
+        const source = isOfShare ? await reader.get(dataSetKey) : undefined
         // The key is of that type, so is its model.
         const same = (source?.model as DataSet | undefined)?.dataSetId === model.dataSetId
         return { status: same ? 'Ok' : 'Broken' }

@@ -8,7 +8,7 @@ import { defineReconciled } from '#plane/declare/reconciled.ts'
 import { isoTime, proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
 import { type Generation, projectionReconciler } from '../../domain/row-projection.ts'
 import { moment, momentProblems, type Setting } from '../../domain/schedules.ts'
-import { shareOf } from '../../domain/share-of.ts'
+import { grantedShare } from '../../domain/share-of.ts'
 import type { Mode } from '../../domain/store/tables.ts'
 import { eraseTrigger, readTrigger, writeTrigger } from '../../domain/trigger-store.ts'
 
@@ -83,7 +83,7 @@ export function triggers(deps: ShareDependencies): ResourceType {
         async read({ id, model }) {
           const row = await readTrigger(sql, id.key)
           if (row === undefined) return undefined
-          const share = await shareOf(reader, await grants.grantAt(parentOf(id).key))
+          const share = await grantedShare(deps, await grants.grantAt(parentOf(id).key))
           const settings =
             share === undefined
               ? []
