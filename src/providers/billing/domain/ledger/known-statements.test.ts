@@ -31,9 +31,20 @@ test('as much is remembered as fits by its characters', () => {
   assert.ok(isKnown(1) && isKnown(10))
   known.put(statement(11), '0', dimensions(1_620, 10_000))
   assert.ok(!isKnown(1) && isKnown(11))
-  // One that does not fit by itself is not kept.
+  // One that does not fit by itself is not kept, and takes the place of none.
   known.put(statement(12), '0', dimensions(1_700, 10_000))
-  assert.ok(!isKnown(12))
+  assert.ok(!isKnown(12) && isKnown(11))
   known.put(statement(13), '0', dimensions(100, 100))
   assert.ok(isKnown(13))
+})
+
+test('one that is read again counts once', () => {
+  const known = new KnownStatements()
+  const isKnown = (id: number): boolean => known.get(statement(id), '0') !== undefined
+  known.put(statement(1), '0', dimensions(100, 100))
+  for (let at = 0; at < 10; at++) known.put(statement(2), '0', dimensions(800, 10_000))
+  assert.ok(isKnown(1) && isKnown(2))
+  // What an earlier state of it had is forgotten with it.
+  known.put(statement(2), '0', dimensions(1_700, 10_000))
+  assert.ok(isKnown(1) && !isKnown(2))
 })

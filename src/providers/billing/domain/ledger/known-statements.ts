@@ -21,6 +21,7 @@ export class KnownStatements {
       readonly entries: number
       readonly restoration: string
       readonly dimensions: readonly KnownDimension[]
+      readonly characters: number
     }
   >()
   /** Selections and orders that earlier queries made. */
@@ -41,18 +42,17 @@ export class KnownStatements {
     restoration: string,
     dimensions: readonly KnownDimension[],
   ): void {
+    this.#characters -= this.#known.get(id)?.characters ?? 0
+    this.#known.delete(id)
     const characters = dimensions.reduce((sum, one) => sum + charactersOf(one.dimension), 0)
+    // A larger one is read for each query.
+    if (characters > charactersMax) return
     this.#characters += characters
     if (this.#characters > charactersMax) {
       this.#known.clear()
       this.#characters = characters
     }
-    // A larger one is read for each query.
-    if (characters > charactersMax) {
-      this.#characters = 0
-      return
-    }
-    this.#known.set(id, { entries, restoration, dimensions })
+    this.#known.set(id, { entries, restoration, dimensions, characters })
   }
 
   /** `make` may depend only on what `spelling` contains. */
