@@ -64,9 +64,15 @@ for (const { dialect, test } of inTurn()) {
           })
         }
       })
-      await add('ODD')
-      await add('FURNITURE')
-      await assert.rejects(() => add('TEN'), /at most 100 kinds of tax/)
+      const odd = await add('ODD')
+      const more = await add('FURNITURE')
+      const change = (id: string) => books.change('salesInvoiceLines', id, { taxCode: 'TEN' }, '*')
+      for (const work of [() => add('TEN'), () => change(more)]) {
+        await assert.rejects(work, /at most 100 kinds of tax/)
+      }
+      // The last line of a kind takes it along.
+      await change(odd)
+      await assert.rejects(() => add('ODD'), /at most 100 kinds of tax/)
     })
 
     await t.test('the published invoice, quote and credit memo lines', async () => {
