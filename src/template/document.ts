@@ -16,6 +16,9 @@ export const templateLimits = {
   copies: 800,
   /** Characters of all bodies together, as JSON. */
   characters: 4 * 1024 * 1024,
+  /** Characters of the texts that each resource of a loop has anew. */
+  apiVersion: 50,
+  names: 260,
   /** Levels of nested templates. */
   nesting: 8,
 } as const

@@ -107,7 +107,8 @@ function turnsOf(
   const scope = new TemplateScope({ expansion, context, loops: [], late })
   const { copy, symbolicName } = section
   if (copy === undefined) return [{ scope, loop: undefined }]
-  const name = textOf(copy.name, 'the name of the loop', { scope, path: copy.path, problems })
+  const at = { scope, path: copy.path, problems }
+  const name = textOf(copy.name, 'the name of the loop', at, templateLimits.names)
   const run = new ValueEvaluation({ problems, budget, needs: 'none' })
   const count = run.count(copy.count, scope, copy.path)
   if (run.isFailed || name === undefined) noteBroken(expansion, section, names)
@@ -157,7 +158,9 @@ function nameOne(
 }
 
 function versionOf({ apiVersion, type }: ResourceSection, place: Place): string | undefined {
-  if (apiVersion !== undefined) return textOf(apiVersion, "'apiVersion'", place)
+  if (apiVersion !== undefined) {
+    return textOf(apiVersion, "'apiVersion'", place, templateLimits.apiVersion)
+  }
   const { document, context } = place.scope.expansion
   return profileVersion(context, document.apiProfile ?? '', type)
 }
@@ -195,14 +198,19 @@ function textOf(
   compiled: Compiled,
   what: string,
   { scope, path, problems }: Place,
+  most = Number.POSITIVE_INFINITY,
 ): string | undefined {
+  const fits = (value: Json): value is string => isText(value) && value.length <= most
   // Most versions.
-  if (compiled.kind === 'static' && isText(compiled.value)) return compiled.value
+  if (compiled.kind === 'static' && fits(compiled.value)) return compiled.value
   const run = new ValueEvaluation({ problems, budget: new Budget(), needs: 'none' })
   const value = run.of(compiled, scope)
   if (run.isFailed) return undefined
-  if (isText(value)) return value
-  problems.add(path, `${what} has to be a string that is not empty`)
+  if (fits(value)) return value
+  const wrong = isText(value)
+    ? `is longer than ${most} characters`
+    : 'has to be a string that is not empty'
+  problems.add(path, `${what} ${wrong}`)
   return undefined
 }
 

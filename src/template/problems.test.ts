@@ -345,6 +345,34 @@ test('what a template may become is bounded', () => {
   assert.match(problemsOf(template({ resources })).join(), /at most 800 resources/)
 })
 
+test('texts that each resource of a loop has anew are bounded', () => {
+  const long = (count: number): string => 'x'.repeat(count)
+  const copy = { name: 'l', count: 2 }
+  const name = "[concat('n', copyIndex())]"
+  const one = (more: object): readonly string[] =>
+    problemsOf(template({ resources: [{ ...vault, name, copy, ...more }] }))
+  assert.deepEqual(one({ apiVersion: long(50), copy: { ...copy, name: long(260) } }), [])
+  assert.match(
+    one({ apiVersion: long(51) }).join(),
+    /^resources\[0\][^ ]*: 'apiVersion' is longer than 50 characters/,
+  )
+  assert.match(
+    one({ copy: { ...copy, name: `[concat('${long(260)}', 'y')]` } }).join(),
+    /^resources\[0\].copy: the name of the loop is longer than 260 characters/,
+  )
+  // The id of a group has nothing of its type.
+  assert.match(
+    one({ type: `${long(260)}.Resources/resourceGroups` }).join(),
+    /^resources\[0\].type: a type has at most 260 characters/,
+  )
+  const named = (symbol: string): readonly string[] =>
+    problemsOf(
+      template({ languageVersion: '2.0', resources: { [symbol]: { ...vault, name: 'v' } } }),
+    )
+  assert.deepEqual(named(long(260)), [])
+  assert.match(named(long(261)).join(), /: a symbolic name has at most 260 characters/)
+})
+
 test('extensions are refused by name, and what hangs on them is no problem of its own', () => {
   const of = (sections: object): readonly string[] =>
     problemsOf(template({ languageVersion: '2.0', ...sections }))

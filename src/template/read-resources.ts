@@ -1,6 +1,11 @@
 /** Reads the resources of a template, nested ones included, and collects the problems. */
 import { type CompileDependencies, type Compiled, type CompiledMember, compile } from './compile.ts'
-import type { NestedSection, ResourceCopy, ResourceSection } from './document.ts'
+import {
+  type NestedSection,
+  type ResourceCopy,
+  type ResourceSection,
+  templateLimits,
+} from './document.ts'
 import { type Field, fieldOf, isArray, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
 import type { JsonObject } from './plan.ts'
 import { readOptions } from './read-options.ts'
@@ -102,6 +107,9 @@ function readResource(
     problems.add(path, `expected a resource, that is an object, not ${kindOf(value)}`)
     return
   }
+  if (symbolicName !== undefined && symbolicName.length > templateLimits.names) {
+    problems.add(path, `a symbolic name has at most ${templateLimits.names} characters`)
+  }
   const at = (name: string): Field | undefined => fieldOf(value, path, name)
   const compiled = (name: string): Compiled | undefined => {
     const found = at(name)
@@ -190,6 +198,9 @@ function readType(
   }
   if (typeof compiled.value !== 'string') return unread
   const type = compiled.value.replace(/\/$/, '')
+  if (type.length > templateLimits.names) {
+    problems.add(field?.path, `a type has at most ${templateLimits.names} characters`)
+  }
   const [namespace = '', ...types] = type.split('/')
   if (parent !== undefined) {
     const isWhole = type.toLowerCase().startsWith(`${parent.type.toLowerCase()}/`)

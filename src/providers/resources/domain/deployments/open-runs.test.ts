@@ -8,7 +8,7 @@ import type { Run } from './run.ts'
 const megabyte = 1024 * 1024
 
 /** A run whose work is to be there. */
-function runsOf(characters: number) {
+function runsOf(characters: number, held = 0) {
   const opened: string[] = []
   const closed: string[] = []
   const runs = new OpenRuns()
@@ -16,7 +16,7 @@ function runsOf(characters: number) {
     opened.push(key)
     const close = () => void closed.push(key)
     // Nothing else of it is used here.
-    return { run: { id: key, close } as Run, characters }
+    return { run: { id: key, close } as Run, characters, held }
   }
   const use = (key: string, work: () => Promise<void> = async () => {}) =>
     runs.use(key, key, () => open(key), work)
@@ -42,6 +42,14 @@ test('of large runs those that were used last stay open, and the others are open
   assert.equal(runs.charactersOf('r1'), 4 * megabyte)
   await use('r1')
   assert.equal(opened.filter((key) => key === 'r1').length, 2)
+})
+
+test('a short template that makes a large plan counts as much as that', async () => {
+  const { runs, use, closed } = runsOf(1000, 20 * megabyte)
+  for (const key of ['a', 'b']) await use(key)
+  assert.deepEqual(closed, ['a'])
+  // What is read for each look is as short as ever.
+  assert.equal(runs.charactersOf('b'), 1000)
 })
 
 test('none that is worked on is closed', async () => {

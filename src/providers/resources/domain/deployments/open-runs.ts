@@ -5,7 +5,7 @@
 
 import type { Run } from './run.ts'
 
-/** Characters of the templates and arguments of all open runs. */
+/** Characters of the templates, arguments and plans of all open runs. */
 const charactersMax = 32 * 1024 * 1024
 /** Without news a run is looked at as often: all of its record is read for that. */
 const waitSecondsMin = 2
@@ -18,7 +18,10 @@ export function waitSecondsOf(characters: number): number {
 
 interface Opened {
   readonly run: Run
+  /** Of its template and arguments. */
   readonly characters: number
+  /** What its plan takes besides: a short template can make a large one. */
+  readonly held: number
 }
 
 interface Kept extends Opened {
@@ -50,7 +53,7 @@ export class OpenRuns {
     if (one === known) this.#runs.delete(key)
     else {
       this.#close(key)
-      this.#characters += one.characters
+      this.#characters += one.characters + one.held
       this.#sizes.set(key, one.characters)
     }
     this.#runs.set(key, one)
@@ -78,7 +81,7 @@ export class OpenRuns {
     const one = this.#runs.get(key)
     if (one === undefined) return
     this.#runs.delete(key)
-    this.#characters -= one.characters
+    this.#characters -= one.characters + one.held
     one.run.close()
   }
 

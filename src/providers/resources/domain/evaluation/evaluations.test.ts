@@ -2,25 +2,28 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { serialize } from 'node:v8'
 import { Evaluations } from './evaluations.ts'
 import type { ShownPlan } from './questions.ts'
+import { heldBy, remotePlan } from './remote-plan.ts'
+import type { TemplateThreads, Thread } from './template-threads.ts'
 
 const count = 800
 
-function expansionOf(plan: number) {
-  const template = {
-    $schema: 'deploymentTemplate.json#',
-    contentVersion: '1.0.0.0',
-    resources: [
-      {
-        type: 'A.B/things',
-        apiVersion: '2020-01-01',
-        name: "[format('n{0}', copyIndex())]",
-        copy: { name: 'loop', count },
-        properties: { text: "[format('{0}', copyIndex())]" },
-      },
-    ],
-  }
+const loopOfMany = {
+  resources: [
+    {
+      type: 'A.B/things',
+      apiVersion: '2020-01-01',
+      name: "[format('n{0}', copyIndex())]",
+      copy: { name: 'loop', count },
+      properties: { text: "[format('{0}', copyIndex())]" },
+    },
+  ],
+}
+
+function expansionOf(plan: number, content: object = loopOfMany) {
+  const template = { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', ...content }
   return {
     kind: 'expand' as const,
     plan,
@@ -93,4 +96,36 @@ test('what providers offer is sent once, and a plan that was released is made ag
   const late = { kind: 'late', plan: 2, of: { output: 0 }, answers: new Map() } as const
   assert.deepEqual(evaluations.answer(late), { kind: 'gone' })
   assert.equal(offered(2), 'A.B')
+})
+
+test('a template in which all waits for all is sent in the space of its nodes', () => {
+  const loops = Array.from({ length: 8 }, (_, at) => `l${at}`)
+  const name = (loop: string): string => `${loop}-${'x'.repeat(200)}/${'x'.repeat(200)}`
+  const resources = Object.fromEntries(
+    loops.map((loop, at) => [
+      loop,
+      {
+        type: 'A.B/things/parts',
+        apiVersion: '2020-01-01',
+        existing: true,
+        name: `[format('${name(loop)}{0}', copyIndex())]`,
+        copy: { name: loop, count: 100 },
+        dependsOn: loops.slice(0, at),
+      },
+    ]),
+  )
+  const expansion = expansionOf(1, { languageVersion: '2.0', resources })
+  const made = new Evaluations(() => 0).answer(expansion)
+  assert.ok('ok' in made && made.ok, JSON.stringify(made).slice(0, 300))
+  assert.ok(serialize(made).length < 4 * 1024 * 1024)
+  const threads = {} as TemplateThreads
+  const by = { principalId: 'p', accepted: true }
+  const sent = { plan: made.value as ShownPlan, thread: {} as Thread }
+  const { nodes } = remotePlan(threads, expansion, by, sent)
+  const keys = nodes.map(({ key }) => key)
+  assert.ok(heldBy(nodes) > 280_000)
+  for (const { name: own, dependsOn } of nodes) {
+    const before = keys.slice(0, Number(own[1]) * 100)
+    assert.deepEqual([...dependsOn].sort(), before.sort())
+  }
 })

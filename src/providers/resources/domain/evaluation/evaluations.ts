@@ -27,7 +27,7 @@ import {
   type NodeAnswer,
   type PlainContext,
   type Question,
-  type ShownNode,
+  type SentNode,
   type ShownPlan,
 } from './questions.ts'
 import { uuidOf } from './uuid-of.ts'
@@ -37,6 +37,8 @@ const plansMax = 64
 const keptCharactersMax = 16 * 1024 * 1024
 /** The size of a node besides its body. */
 const nodeCharacters = 700
+/** In its set, and in the list of the node. */
+const edgeCharacters = 40
 /** Nodes that are answered ahead of their question at most, in this time and this many characters. */
 const aheadMax = 400
 const aheadMilliseconds = 10
@@ -106,7 +108,7 @@ export class Evaluations {
     const { parameters, characters } = plan
     return {
       ok: true,
-      value: { nodes: plan.nodes.map(shownNode), outputs, parameters, characters, secrets: told },
+      value: { nodes: sentNodes(plan.nodes), outputs, parameters, characters, secrets: told },
     }
   }
 
@@ -116,7 +118,9 @@ export class Evaluations {
 
   /** A short template can make many and large resources. */
   #keep(number: number, plan: Plan, templateWeight: number): void {
-    const size = templateWeight + plan.characters + plan.nodes.length * nodeCharacters
+    const edges = plan.nodes.reduce((sum, { dependsOn }) => sum + dependsOn.length, 0)
+    const nodes = plan.nodes.length * nodeCharacters + edges * edgeCharacters
+    const size = templateWeight + plan.characters + nodes
     this.#plans.set(number, { plan, size })
     let sum = 0
     for (const one of this.#plans.values()) sum += one.size
@@ -242,13 +246,12 @@ function secureNames(source: JsonObject): readonly string[] {
   return Object.entries(declared).flatMap(([name, one]) => (one.secure ? [name.toLowerCase()] : []))
 }
 
-function shownNode({
-  needs: _needs,
-  evaluate: _evaluate,
-  readiness: _readiness,
-  ...shown
-}: PlanNode): ShownNode {
-  return shown
+function sentNodes(nodes: readonly PlanNode[]): readonly SentNode[] {
+  const places = new Map(nodes.map(({ key }, at) => [key, at]))
+  return nodes.map(({ needs: _, evaluate: _evaluate, readiness: _readiness, ...shown }) => ({
+    ...shown,
+    dependsOn: shown.dependsOn.flatMap((key) => places.get(key) ?? []),
+  }))
 }
 
 /** Each problem once, as it was found first. */

@@ -65,10 +65,12 @@ export function contextIn(sent: Question): PlainContext | undefined {
 }
 
 export type ShownNode = Omit<PlanNode, 'needs' | 'evaluate' | 'readiness'>
+/** What it depends on by position among the nodes: keys are long texts, and each would be sent again. */
+export type SentNode = Omit<ShownNode, 'dependsOn'> & { readonly dependsOn: readonly number[] }
 export type ShownOutput = Omit<PlanOutput, 'needs' | 'evaluate'>
 
 export interface ShownPlan {
-  readonly nodes: readonly ShownNode[]
+  readonly nodes: readonly SentNode[]
   readonly outputs: readonly ShownOutput[]
   readonly parameters: Plan['parameters']
   readonly characters: number

@@ -11,6 +11,8 @@ import type { ExpandQuestion, Question, ShownPlan } from './questions.ts'
 import { remotePlan } from './remote-plan.ts'
 import type { TemplateThreads, Thread } from './template-threads.ts'
 
+const nodeOf = (key: string): object => ({ key, dependsOn: [] })
+
 test('a plan that is gone is made again in the question itself, where others had it made if they had', async () => {
   const [first, second] = [{}, {}] as unknown as [Thread, Thread]
   const sent: (readonly [boolean, Thread | undefined])[] = []
@@ -34,7 +36,7 @@ test('a plan that is gone is made again in the question itself, where others had
     { kind: 'expand', plan: 1 } as ExpandQuestion,
     { principalId: 'p', accepted: true },
     {
-      plan: { nodes: [{ key: 'broken' }, { key: 'a' }], outputs: [] } as unknown as ShownPlan,
+      plan: { nodes: [nodeOf('broken'), nodeOf('a')], outputs: [] } as unknown as ShownPlan,
       thread: first,
     },
   )
@@ -66,7 +68,7 @@ test('nodes that are wanted at once share what one answer brings, and a small pl
       return { answer: { ...bodyOf(keys[at] ?? ''), ahead }, thread: {} }
     },
   } as unknown as TemplateThreads
-  const nodes = keys.map((key) => ({ key }))
+  const nodes = keys.map(nodeOf)
   const questionsOf = async (characters: number): Promise<readonly number[]> => {
     const plan = remotePlan(
       threads,

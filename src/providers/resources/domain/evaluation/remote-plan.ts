@@ -49,6 +49,18 @@ export interface Planned {
  */
 const keptCharactersMax = 1024 * 1024
 
+/** The size of a node besides its texts, and of what it depends on. */
+const nodeCharacters = 500
+const edgeCharacters = 8
+
+/** The approximate characters that nodes take in this process as long as their plan is held. */
+export function heldBy(nodes: readonly PlannedNode[]): number {
+  return nodes.reduce((sum, { key, id, dependsOn }) => {
+    const edges = dependsOn.length * edgeCharacters
+    return sum + nodeCharacters + key.length + id.length + edges
+  }, 0)
+}
+
 export function remotePlan(
   threads: TemplateThreads,
   question: ExpandQuestion,
@@ -60,6 +72,7 @@ export function remotePlan(
   /** Answers that came in advance with the last one, and the pending question that brings more. */
   let ahead = new Map<string, NodeAnswer>()
   const given = new Map<string, NodeAnswer>()
+  const keys = made.plan.nodes.map(({ key }) => key)
   const keepsGiven = made.plan.characters <= keptCharactersMax
   let fetching: Promise<LateAnswer> | undefined
 
@@ -83,12 +96,11 @@ export function remotePlan(
     key: string,
     answers: readonly (NodeAnswer | undefined)[] = [],
   ): Map<string, NodeAnswer> {
-    const { nodes } = made.plan
-    const first = nodes.findIndex((node) => node.key === key) + 1
+    const first = keys.indexOf(key) + 1
     const found = new Map<string, NodeAnswer>()
     for (const [at, answer] of answers.entries()) {
-      const node = nodes[first + at]
-      if (node !== undefined && answer !== undefined) found.set(node.key, answer)
+      const next = keys[first + at]
+      if (next !== undefined && answer !== undefined) found.set(next, answer)
     }
     return found
   }
@@ -139,8 +151,9 @@ export function remotePlan(
   })
 
   return {
-    nodes: made.plan.nodes.map((node) => ({
+    nodes: made.plan.nodes.map(({ dependsOn, ...node }) => ({
       ...node,
+      dependsOn: dependsOn.flatMap((at) => keys[at] ?? []),
       async late(answers) {
         const answer = await lateNode(node.key, answers)
         if (answer.kind === 'needs') return { needs: answer.needs }

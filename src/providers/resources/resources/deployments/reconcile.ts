@@ -20,6 +20,7 @@ import { OpenRuns, waitSecondsOf } from '../../domain/deployments/open-runs.ts'
 import { Parents } from '../../domain/deployments/parents.ts'
 import { openRun, type Run, type RunDependencies } from '../../domain/deployments/run.ts'
 import { deploymentCanceled } from '../../domain/deployments/show.ts'
+import { heldBy } from '../../domain/evaluation/remote-plan.ts'
 import type { Deployment, Progress } from './model.ts'
 
 /** Nested deployments with linked templates that are sent at once, of one principal and of all. */
@@ -60,7 +61,8 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
       const expanded = await deps.expand(id, model)
       const { template, parameters } = expanded.texts
       const run = openRun(runParts, { id, model, expanded, last })
-      return { run, characters: template.length + parameters.length }
+      const held = heldBy(expanded.plan.nodes)
+      return { run, characters: template.length + parameters.length, held }
     }
     return runs.use(id.key, model.run, open, work)
   }
