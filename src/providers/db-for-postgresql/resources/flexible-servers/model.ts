@@ -70,8 +70,6 @@ export function receiverOf({
 export type ServerSeen =
   | {
       readonly kind: 'ready'
-      /** True while the trouble has not been signaled. */
-      readonly isNews: boolean
       readonly version: string
       readonly major: number
       /** The size of all databases of the server, rounded up. */
@@ -79,7 +77,6 @@ export type ServerSeen =
     }
   | {
       readonly kind: 'away'
-      readonly isNews: boolean
       /** The active migration to this server. */
       readonly migration: string | undefined
       readonly reason: string
