@@ -55,6 +55,11 @@ export const shareErrors = defineErrors({
     message: "The share subscription '{id}' is {status}: nothing can be synchronized.",
     advice: 'User: ask the provider to reinstate it.',
   },
+  TriggersLimitReached: {
+    status: 409,
+    message: 'The share subscription has {limit} triggers, and no more are kept.',
+    advice: 'User: change or delete one of them.',
+  },
   SynchronizationInProgress: {
     status: 409,
     message: "The synchronization '{id}' of this share subscription is running.",

@@ -1,6 +1,6 @@
 /** Stored triggers, and which of them are due. A time that passed while nothing ran is made up for once. */
 
-import type { Sql, SqlRow } from '#stores/store.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { type Mode, triggers } from './store/tables.ts'
 
 export interface TriggerRow {
@@ -55,26 +55,45 @@ export async function eraseTrigger(sql: Sql, key: string): Promise<void> {
   await sql.transact((tx) => tx.run('delete from share_triggers where resource_key = ?', key))
 }
 
-/** Takes due triggers; each time goes to one process only. */
-export function takeDue(sql: Sql, now: number, limit: number): Promise<readonly TriggerRow[]> {
-  return sql.transact(async (tx) => {
-    const rows = await tx.all(
-      'select * from share_triggers where next_at <= ? order by next_at limit ?',
-      now,
-      limit,
-    )
-    const taken: TriggerRow[] = []
-    for (const trigger of rows.map(toTrigger)) {
-      const moved = await tx.run(
-        'update share_triggers set next_at = ? where resource_key = ? and next_at = ?',
-        nextAfter(trigger.nextAt, trigger.everyMilliseconds, now),
-        trigger.key,
-        trigger.nextAt,
-      )
-      if (moved > 0) taken.push(trigger)
-    }
-    return taken
-  })
+/**
+ * Triggers that are due, of subscriptions in turn, and within each of its resource groups in turn. They stay due until they
+ * are moved on.
+ */
+export async function dueTriggers(
+  sql: Sql,
+  now: number,
+  limit: number,
+): Promise<readonly TriggerRow[]> {
+  const [any] = await sql.all('select next_at from share_triggers where next_at <= ? limit 1', now)
+  if (any === undefined) return []
+  const rows = await sql.scan(inTurn[sql.dialect], now, limit)
+  return rows.map(toTrigger)
+}
+
+/** What stands before these segments of a key names its subscription, or its resource group. */
+const inTurnWith = (find: 'instr' | 'strpos'): string => {
+  const before = (segments: string) =>
+    `substr(subscription_key, 1, ${find}(subscription_key, '${segments}'))`
+  return `select * from (
+      select *, row_number() over (partition by ${before('/resourcegroups/')} order by place, next_at, resource_key) as turn
+      from (
+        select *, row_number() over (partition by ${before('/providers/')} order by next_at, resource_key) as place
+        from share_triggers where next_at <= ?
+      ) as due
+    ) as waiting order by turn, next_at, resource_key limit ?`
+}
+
+const inTurn = { sqlite: inTurnWith('instr'), postgres: inTurnWith('strpos') } as const
+
+/** To its next time. False where another process has done so, or the trigger was changed. */
+export async function moveOn(tx: SqlTx, trigger: TriggerRow, now: number): Promise<boolean> {
+  const moved = await tx.run(
+    'update share_triggers set next_at = ? where resource_key = ? and next_at = ?',
+    nextAfter(trigger.nextAt, trigger.everyMilliseconds, now),
+    trigger.key,
+    trigger.nextAt,
+  )
+  return moved > 0
 }
 
 function toTrigger(cells: SqlRow): TriggerRow {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { defaultLimits } from '#kernel/limits.ts'
-import { type Clock, silentLog } from '#kernel/ports.ts'
+import { type Clock, silentLog, type Timers } from '#kernel/ports.ts'
 import type { Principal, WorkloadIdentities } from '#kernel/principal.ts'
 import type { SealPurpose } from '#kernel/seal-purposes.ts'
 import { contractWords } from '#kernel/vendor.ts'
@@ -79,6 +79,8 @@ export interface SharingOptions {
   readonly root?: string
   readonly engine?: CopyEngine
   readonly clock?: Clock
+  /** Of the provider. */
+  readonly timers?: Timers
   /** Of seals, for what is opened by more than one. */
   readonly sealKey?: Uint8Array
   readonly allows?: (question: AccessRequest) => boolean
@@ -111,6 +113,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
     providers(services) {
       const context = testProviderContext(store, services, {
         clock,
+        ...(options.timers === undefined ? {} : { timers: options.timers }),
         directory: {
           async find(id) {
             await options.onFind?.()

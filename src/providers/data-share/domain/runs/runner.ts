@@ -8,6 +8,7 @@ import { ApiError } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { shortWords } from '#kernel/short-words.ts'
 import type { Resource } from '#plane/declare/resource.ts'
+import { StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { type ShareDependencies, types } from '../../dependencies.ts'
 import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
 import type { DataSet } from '../../resources/data-sets/resource.ts'
@@ -16,11 +17,13 @@ import type { PlaceSizes } from '../store/places.ts'
 import { LeaseLost, type PlannedDetail } from '../store/runs.ts'
 import type { Detail, Run } from '../store/tables.ts'
 import { begin } from '../synchronizations/actions.ts'
-import { takeDue } from '../trigger-store.ts'
+import { dueTriggers, moveOn, type TriggerRow } from '../trigger-store.ts'
 import { Pace } from './pace.ts'
 import { NotCopied, taskOf } from './task-of.ts'
 
 const runsAtOnceMax = 8
+/** Due triggers of one look. Their runs wait for places. */
+const triggersAtOnceMax = 50
 /** The last places are for resource groups without a run, and for subscriptions without one. */
 const sizes: PlaceSizes = { ofGroupMax: 2, sharedMax: 4, ofGroupsMax: 6 }
 /** A run that gave up its place so often, since its data came slowly while others waited, fails. */
@@ -56,13 +59,12 @@ export function startRunner(deps: ShareDependencies): Runner {
     // An embedded store has one process: an earlier claim belongs to one that is gone.
     if (isFirst && sql.dialect === 'sqlite') await runs.freeAll()
     isFirst = false
-    for (const due of await takeDue(sql, clock.now(), runsAtOnceMax)) {
-      await begin(deps, due.subscriptionKey, due.mode, due.subscriptionKey).catch((error) => {
-        // A trigger that may not start now is skipped this once: it was revoked, or a run is in progress.
-        if (!(error instanceof ApiError)) throw error
-        log.info({ trigger: due.key, code: error.code }, 'a trigger began nothing')
-      })
+    const due = await dueTriggers(sql, clock.now(), triggersAtOnceMax)
+    for (const trigger of due) {
+      if (stop.signal.aborted) return
+      await beginDue(deps, trigger)
     }
+    if (due.length === triggersAtOnceMax) again = true
     const free = runsAtOnceMax - working.size
     if (free <= 0) return
     for (const run of await runs.claim(owner, free, sizes)) {
@@ -113,6 +115,22 @@ export function startRunner(deps: ShareDependencies): Runner {
       await Promise.all(working.values())
     },
   }
+}
+
+/** Begins the run of a trigger that is due. What the store could not do leaves the trigger due. */
+async function beginDue(deps: ShareDependencies, trigger: TriggerRow): Promise<void> {
+  const { sql, clock, log } = deps
+  const { key, subscriptionKey, mode } = trigger
+  const wanted = { key: subscriptionKey, mode, shown: subscriptionKey }
+  await begin(deps, wanted, trigger).catch(async (error: unknown) => {
+    if (error instanceof StoreUnavailable) throw error
+    if (error instanceof StoreConflict) return
+    // A trigger that may not start now is skipped this once: it was revoked, or a run is in progress.
+    if (error instanceof ApiError) {
+      log.info({ trigger: key, code: error.code }, 'a trigger began nothing')
+    } else log.error({ trigger: key, error }, 'a trigger failed')
+    await sql.transact((tx) => moveOn(tx, trigger, clock.now()))
+  })
 }
 
 /**

@@ -5,6 +5,7 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import type { Sql, SqlTx, SqlValue } from '#stores/store.ts'
+import { moveOn, type TriggerRow } from '../trigger-store.ts'
 import { nextToClaim, type PlaceSizes } from './places.ts'
 import {
   type Detail,
@@ -43,10 +44,14 @@ interface RunDetails {
 }
 
 export interface Runs extends RunDetails {
-  /** Returns what is in the way, if anything, and then writes nothing: the id of the running one, or the revocation. */
+  /**
+   * Returns what is in the way, if anything, and then writes no run: the id of the running one, or the revocation. A trigger
+   * that begins it is moved on with it; it is in the way if it was moved before.
+   */
   begin(
     run: Pick<Run, 'id' | 'subscriptionKey' | 'shareKey' | 'mode'>,
-  ): Promise<'revoked' | { readonly running: string } | undefined>
+    trigger?: TriggerRow,
+  ): Promise<'revoked' | 'moved' | { readonly running: string } | undefined>
   find(id: string): Promise<Run | undefined>
   activeOf(subscriptionKey: string): Promise<Run | undefined>
   /** Asks the worker to stop; a run without a worker is ended by the next one that claims it. */
@@ -75,7 +80,12 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
   return {
     assert,
     ...openDetails(sql, clock, assert),
-    begin: (run) => sql.transact((tx) => beginRun(tx, run, clock.now())),
+    begin: (run, trigger) =>
+      sql.transact(async (tx) => {
+        const now = clock.now()
+        if (trigger !== undefined && !(await moveOn(tx, trigger, now))) return 'moved'
+        return beginRun(tx, run, now)
+      }),
     find: async (id) => (await runs('select * from share_runs where id = ?', id))[0],
     activeOf: async (key) =>
       (

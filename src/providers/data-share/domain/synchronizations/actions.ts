@@ -15,6 +15,7 @@ import { requireUse, usedBy } from '../linked-authorization.ts'
 import { type Setting, settingAnswer, settingToWire } from '../schedules.ts'
 import { grantedShare } from '../share-of.ts'
 import type { Mode, Run } from '../store/tables.ts'
+import type { TriggerRow } from '../trigger-store.ts'
 import { listDetails } from './list-details.ts'
 import { listWords } from './list-query.ts'
 import { listRuns } from './list-runs.ts'
@@ -33,9 +34,8 @@ interface Named {
 /** Begins a run. Throws where none may begin; used by the action and by triggers alike. */
 export async function begin(
   deps: ShareDependencies,
-  key: string,
-  mode: Mode,
-  shown: string,
+  { key, mode, shown }: { readonly key: string; readonly mode: Mode; readonly shown: string },
+  trigger?: TriggerRow,
 ): Promise<Run> {
   const { grants, runs, reader, ids } = deps
   const grant = await grants.grantAt(key)
@@ -45,14 +45,17 @@ export async function begin(
   const mapped = await reader.count({ type: types.mappings, under: key, limit: 1 })
   if (mapped === 0) throw refuseShare.NoDataSetMappings({ id: shown })
   const id = ids.uuid()
-  const other = await runs.begin({ id, subscriptionKey: key, shareKey: grant.shareKey, mode })
+  const run = { id, subscriptionKey: key, shareKey: grant.shareKey, mode }
+  const other = await runs.begin(run, trigger)
   if (other === 'revoked') {
     throw refuseShare.ShareSubscriptionNotActive({ id: shown, status: 'Revoked' })
   }
+  // Nobody reads this: whoever moved a trigger on has begun a run, or changed the trigger.
+  if (other === 'moved') throw refuseShare.SynchronizationInProgress({ id: shown })
   if (other !== undefined) throw refuseShare.SynchronizationInProgress({ id: other.running })
-  const run = await runs.find(id)
-  if (run === undefined) throw new Error('a run that was begun is there')
-  return run
+  const begun = await runs.find(id)
+  if (begun === undefined) throw new Error('a run that was begun is there')
+  return begun
 }
 
 /** The caller may write to every target, as at the PUT of a mapping. */
@@ -117,7 +120,8 @@ export function subscriptionActions(
       async run(context, body: { readonly synchronizationMode?: Mode } | undefined) {
         const { id, now } = context
         await requireTargets(deps, context)
-        const run = await begin(deps, id.key, body?.synchronizationMode ?? 'Incremental', id.text)
+        const mode = body?.synchronizationMode ?? 'Incremental'
+        const run = await begin(deps, { key: id.key, mode, shown: id.text })
         deps.runner.wake()
         return { status: 202, body: runToWire(run, now), headers: watch(id, run) }
       },

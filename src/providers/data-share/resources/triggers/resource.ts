@@ -5,12 +5,14 @@ import { parentOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
+import type { RuleContext } from '#plane/declare/stored.ts'
 import { isoTime, proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
 import { type Generation, projectionReconciler } from '../../domain/row-projection.ts'
 import { moment, momentProblems, type Setting } from '../../domain/schedules.ts'
 import { grantedShare } from '../../domain/share-of.ts'
 import type { Mode } from '../../domain/store/tables.ts'
 import { eraseTrigger, readTrigger, writeTrigger } from '../../domain/trigger-store.ts'
+import { refuseShare } from '../../errors.ts'
 
 export interface Trigger extends Setting {
   readonly synchronizationMode: Mode
@@ -21,6 +23,8 @@ interface Seen extends Generation {
 }
 
 const settingsMax = 100
+/** There are two intervals, and one run at a time. */
+const perSubscriptionMax = 5
 
 export function triggers(deps: ShareDependencies): ResourceType {
   const { sql, grants, reader, clock } = deps
@@ -78,6 +82,7 @@ export function triggers(deps: ShareDependencies): ResourceType {
         }),
       },
     ],
+    rules: roomRules,
     reconcile: projectionReconciler<Trigger, Seen>(
       {
         async read({ id, model }) {
@@ -116,4 +121,15 @@ export function triggers(deps: ShareDependencies): ResourceType {
       deps.wakes,
     ),
   })
+}
+
+async function roomRules({
+  id,
+  previous,
+  reader,
+}: RuleContext<Trigger>): Promise<readonly never[]> {
+  if (previous !== undefined) return []
+  const query = { type: types.triggers, under: parentOf(id), limit: perSubscriptionMax }
+  if (await reader.hasRoom(query)) return []
+  throw refuseShare.TriggersLimitReached({ limit: String(perSubscriptionMax) })
 }
