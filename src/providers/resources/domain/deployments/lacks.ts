@@ -4,7 +4,7 @@
  */
 
 import type { ErrorDetail } from '#kernel/error.ts'
-import { isWithin, parseResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
+import { parseResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
 import type { PlannedNode } from '../evaluation/remote-plan.ts'
 
 /** It makes what its own template says. */
@@ -50,11 +50,20 @@ export class Lacks {
   readonly #lacks: Lack[] = []
   /** Ids in lower case. */
   readonly #made = new Set<string>()
+  /** In lower case: the names of groups that are made, and the ids of subscriptions in which anything is. */
+  readonly #groups = new Set<string>()
+  readonly #subscriptions = new Set<string>()
   #isWhole = true
 
   make({ id, type, existing, nested }: PlannedNode): void {
     if (stackType.test(type)) this.#isWhole = false
-    if (!existing && !nested) this.#made.add(id.toLowerCase())
+    if (existing || nested) return
+    const key = id.toLowerCase()
+    this.#made.add(key)
+    const group = groupMadeAt(key)
+    if (group !== undefined) this.#groups.add(group)
+    const subscription = subscriptionStart.exec(key)?.[0]
+    if (subscription !== undefined) this.#subscriptions.add(subscription)
   }
 
   lack(one: Lack): void {
@@ -66,27 +75,35 @@ export class Lacks {
     this.#isWhole = false
   }
 
-  /** Of those that nothing makes, each of a resource once. */
+  /** Of those that nothing makes, each of a resource once. There may be thousands of both. */
   forGood(): readonly ErrorDetail[] {
     if (!this.#isWhole) return []
     return this.#lacks.flatMap((one) => (this.#isMade(one) ? [] : [one.error]))
   }
 
   #isMade({ missing }: Lack): boolean {
-    const made = [...this.#made]
     switch (missing.kind) {
-      // What hangs below something that is made may come with it.
       case 'resource':
-        return made.some((id) => isWithin(missing.key, id))
+        return this.#isMadeAround(missing.key)
       case 'group':
-        return made.some((id) => groupMadeAt(id) === missing.name)
+        return this.#groups.has(missing.name)
       case 'subscription':
-        return made.some((id) => isWithin(id, missing.key))
+        return this.#subscriptions.has(missing.key)
       default:
         return missing satisfies never
     }
   }
+
+  /** What hangs below something that is made may come with it. */
+  #isMadeAround(key: string): boolean {
+    for (let end = key.length; end > 0; end = key.lastIndexOf('/', end - 1)) {
+      if (this.#made.has(key.slice(0, end))) return true
+    }
+    return false
+  }
 }
+
+const subscriptionStart = /^\/subscriptions\/[^/]+/
 
 function groupMadeAt(text: string): string | undefined {
   const id = parseResourceId(text)
