@@ -31,7 +31,7 @@ const scope = fc.oneof(
 )
 const tail = fc.oneof(
   fc.constant(''),
-  fc.tuple(word, word).map(([one, two]) => `/providers/A.B/things/${one}/parts/${two}`),
+  fc.tuple(word, word).map(([one, two]) => `/providers/A.B/things/${one}/items/${two}`),
   word.map((name) => `/providers/A.B/things/${name}`),
 )
 const anId = fc

@@ -105,7 +105,7 @@ test('a template in which all waits for all is sent in the space of its nodes', 
     loops.map((loop, at) => [
       loop,
       {
-        type: 'A.B/things/parts',
+        type: 'A.B/things/items',
         apiVersion: '2020-01-01',
         existing: true,
         name: `[format('${name(loop)}{0}', copyIndex())]`,
