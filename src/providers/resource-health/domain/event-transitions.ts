@@ -88,10 +88,21 @@ export function mitigated(event: HealthEvent, step: WrittenStep, now: number): C
   return ofRegions(event, step, now, { status: 'Resolved', over: false })
 }
 
-/** Ends the event with all its regions. */
+/** Ends the event with all its regions: without the note where there is no room for it. */
 export function resolved(event: HealthEvent, step: WrittenStep, now: number): Changed {
   const { regions: _all, ...rest } = step
-  return ofRegions(event, rest, now, { status: 'Resolved', over: true })
+  return evenIfLarge(event, rest, now, { status: 'Resolved', over: true })
+}
+
+/** A note of the installation's own, which is left out where there is no room for it. */
+export function reported(event: HealthEvent, step: WrittenStep, now: number): Changed {
+  return evenIfLarge(event, step, now, { over: false })
+}
+
+function evenIfLarge(event: HealthEvent, step: WrittenStep, now: number, how: How): Changed {
+  const { summary: _note, eventTags: _tags, ...rest } = step
+  const whole = ofRegions(event, step, now, how)
+  return whole.ok ? whole : ofRegions(event, rest, now, { ...how, isUnbounded: true })
 }
 
 /** Adds a note for readers of the event; its state stays. */
@@ -99,11 +110,17 @@ export function annotated(event: HealthEvent, step: WrittenStep, now: number): C
   return ofRegions(event, step, now, { over: false })
 }
 
+interface How {
+  readonly status?: EventStatus
+  readonly over: boolean
+  readonly isUnbounded?: boolean
+}
+
 function ofRegions(
   event: HealthEvent,
   step: WrittenStep,
   now: number,
-  { status, over }: { readonly status?: EventStatus; readonly over: boolean },
+  { status, over, isUnbounded = false }: How,
 ): Changed {
   const { properties } = event
   const known = new Set(
@@ -165,6 +182,7 @@ function ofRegions(
       ...(over ? { status: 'Resolved' } : {}),
     },
     now,
+    isUnbounded,
   )
 }
 
@@ -178,6 +196,7 @@ function completed(
   event: Omit<HealthEvent, 'properties'>,
   given: Readonly<Record<string, unknown>> & { readonly impact: readonly Impact[] },
   now: number,
+  isUnbounded = false,
 ): Changed {
   // The schema allows nothing else, and these are required or have defaults.
   const eventType = given['eventType'] as EventType
@@ -207,7 +226,8 @@ function completed(
     isEventSensitive: given['isEventSensitive'] === true,
     ...(seconds === undefined ? {} : { duration: Math.min(seconds, 2_147_483_647) }),
   }
-  return withinLimit({ ...event, properties })
+  const made = { ...event, properties }
+  return isUnbounded ? { ok: true, event: made } : withinLimit(made)
 }
 
 /** Without the oldest updates, where all are too many: the same update may be one of thousands of regions. */

@@ -10,6 +10,7 @@ import {
   type Changed,
   mitigated,
   published,
+  reported,
   resolved,
   updated,
 } from './event-transitions.ts'
@@ -49,14 +50,14 @@ export function takeStep(
       if (event.properties.status === 'Resolved' && step.name !== 'annotate') {
         throw refuseHealth.EventResolved({ name: trackingId })
       }
-      return { ...accepted(changed(event, step, now)), changedBy: by }
+      return { ...accepted(changed(event, step, now, by === 'system')), changedBy: by }
     },
     also,
   )
 }
 
 /** The body was validated by the schema of the step's name. */
-function changed(event: HealthEvent, { name, body }: Step, now: number): Changed {
+function changed(event: HealthEvent, { name, body }: Step, now: number, isOwn: boolean): Changed {
   switch (name) {
     case 'publish':
     case 'update':
@@ -66,7 +67,7 @@ function changed(event: HealthEvent, { name, body }: Step, now: number): Changed
     case 'resolve':
       return resolved(event, body as WrittenStep, now)
     case 'annotate':
-      return annotated(event, body as WrittenStep, now)
+      return (isOwn ? reported : annotated)(event, body as WrittenStep, now)
   }
 }
 

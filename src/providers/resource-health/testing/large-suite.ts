@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { realIds } from '#plane/testing/provider-context.ts'
+import { openSignals } from '../domain/signals.ts'
 import { incident, publish, refused, vault } from './ask.ts'
 import { events, type startHealth, subscription } from './start.ts'
 
@@ -34,6 +36,26 @@ export function largeSuite(start: typeof startHealth): void {
     assert.ok((await notes()).length < 12)
     await started.post(`${events}/E/resolve`, {})
     assert.equal((await started.get(`${events}/E`)).properties.status, 'Resolved')
+  })
+
+  test('what the installation reports is over when it says so, however large its event was made', async () => {
+    await using started = await start()
+    const { clock, store } = started
+    const signals = openSignals({ sql: store.sql, clock, ids: realIds })
+    const signal = { key: 'k', service: 'S', title: 't', summary: 's', level: 'Critical' } as const
+    const description = 'x'.repeat(90_000)
+    const faqs = Array.from({ length: 5 }, () => ({ answer: description }))
+    for (const isResolvedBefore of [false, true]) {
+      await signals.raise(signal)
+      const all = await started.all(events)
+      const { name } = all.find((one) => one.properties.status === 'Active')
+      await started.post(`${events}/${name}/update`, { properties: { impact: everywhere, faqs } })
+      if (isResolvedBefore) await started.post(`${events}/${name}/resolve`, {})
+      await signals.clear(signal.key, 'over')
+      assert.equal((await started.get(`${events}/${name}`)).properties.status, 'Resolved')
+    }
+    await signals.raise(signal)
+    assert.equal((await started.all(events)).length, 3)
   })
 
   test('a page of large events comes back short, with a link that goes on', async () => {
