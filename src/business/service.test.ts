@@ -355,9 +355,9 @@ for (const dialect of dialects) {
         ['DELETE', `/companies(name='${name}')`],
       ] as const) {
         const answerOf = async (guessed: string) => {
-          const told = { as: randomUUID(), body: { name: 'x' }, headers: { 'if-match': '*' } }
+          const sent = { as: randomUUID(), body: { name: 'x' }, headers: { 'if-match': '*' } }
           const address = `companies(name='${guessed}')${of.replace(name, guessed)}`
-          const { status, json } = await call(method, address, told)
+          const { status, json } = await call(method, address, sent)
           const { code, message } = json['error'] as { code: string; message: string }
           return [status, code, message.replaceAll(guessed, '').replace(/CorrelationId.*/, '')]
         }

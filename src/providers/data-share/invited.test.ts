@@ -67,7 +67,7 @@ for (const end of ['revoke', 'adjust']) {
     const dataSetId = await started.share('second', 'Container', { containerName: 'src' })
     await started.map('m', 'Container', { dataSetId, containerName: 'got' })
     await started.call('PUT', `${taken}/triggers/t`, setting, consumer)
-    const told = async (): Promise<readonly string[]> => {
+    const statuses = async (): Promise<readonly string[]> => {
       const own = [`${taken}/dataSetMappings/m`, `${taken}/triggers/t`]
       // They are looked at now and then.
       for (const path of own) {
@@ -79,13 +79,13 @@ for (const end of ['revoke', 'adjust']) {
       )
       return [mapping?.body.properties.dataSetMappingStatus, trigger?.body.properties.triggerStatus]
     }
-    assert.deepEqual(await told(), ['Ok', 'Active'])
+    assert.deepEqual(await statuses(), ['Ok', 'Active'])
     const { body } = await started.call('GET', `${share}/providerShareSubscriptions`)
     const view = `${share}/providerShareSubscriptions/${body.value[0].name}`
     const over = { properties: { expirationDate: '2020-01-01T00:00:00Z' } }
     await started.call('POST', `${view}/${end}`, end === 'adjust' ? over : undefined)
     assert.deepEqual(await seen(), [0, 0])
-    assert.deepEqual(await told(), ['Broken', 'SourceSynchronizationSettingDeleted'])
+    assert.deepEqual(await statuses(), ['Broken', 'SourceSynchronizationSettingDeleted'])
     const more = started.map('more', 'Container', { dataSetId, containerName: 'more' })
     await assert.rejects(more, { code: 'DataSetNotFound' })
   })
