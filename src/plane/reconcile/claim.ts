@@ -53,9 +53,7 @@ export function createReconciler(
   let claiming: Promise<void> | undefined
   let again = false
   let nap: { cancel(): void } | undefined
-  let sweepAt = 0
-  /** The last look swept, and left more. */
-  let sweepsOn = false
+  const sweep = new Sweep(deps)
   const underway = new Map<Lease, Promise<void>>()
   const waiting = new Set<Lease>()
   const steps = { done: 0, failed: 0 }
@@ -64,7 +62,7 @@ export function createReconciler(
   const replaced = watchReplacedState(deps)
 
   const claimUntilQuiet = async (): Promise<void> => {
-    sweepsOn = false
+    sweep.leftMore = false
     try {
       do {
         again = false
@@ -90,7 +88,7 @@ export function createReconciler(
     if (!running) return
     const wait = (due ?? Number.POSITIVE_INFINITY) - deps.clock.now()
     nap?.cancel()
-    const longest = sweepsOn ? sweepAgainMilliseconds : idleMillisecondsMax
+    const longest = sweep.leftMore ? sweepAgainMilliseconds : idleMillisecondsMax
     nap = timers.after(Math.min(longest, Math.max(10, wait)), look)
   }
 
@@ -131,11 +129,7 @@ export function createReconciler(
       // Work of other groups may wait behind them, and there is room for it.
       again = true
     }
-    if (now < sweepAt) return
-    sweepAt = now + sweepEverySeconds * 1000
-    const before = now - deps.limits.operationKeptSeconds * 1000
-    sweepsOn = (await deps.store.sweepOperations(before, sweepRowsMax)) >= sweepRowsMax
-    if (sweepsOn) sweepAt = now
+    await sweep.look(now)
   }
 
   return {
@@ -173,6 +167,27 @@ export function createReconciler(
       await unlessTooLong(ended, timers)
       if (underway.size > 0) deps.log.warn({ left: underway.size }, 'background work was left')
     },
+  }
+}
+
+/** Removes operations whose time is over, some at a time. */
+class Sweep {
+  /** The last look swept, and left more. */
+  leftMore = false
+  #at = 0
+  readonly #deps: PlaneDependencies
+
+  constructor(deps: PlaneDependencies) {
+    this.#deps = deps
+  }
+
+  async look(now: number): Promise<void> {
+    if (now < this.#at) return
+    this.#at = now + sweepEverySeconds * 1000
+    const { store, limits } = this.#deps
+    const before = now - limits.operationKeptSeconds * 1000
+    this.leftMore = (await store.sweepOperations(before, sweepRowsMax)) >= sweepRowsMax
+    if (this.leftMore) this.#at = now
   }
 }
 
