@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OpenRuns, waitSecondsOf } from './open-runs.ts'
-import type { Run } from './run.ts'
+import { type OpenRun, OpenRuns, waitSecondsOf } from './open-runs.ts'
 
 const megabyte = 1024 * 1024
 
@@ -11,12 +10,11 @@ const megabyte = 1024 * 1024
 function runsOf(characters: number, held = 0) {
   const opened: string[] = []
   const closed: string[] = []
-  const runs = new OpenRuns()
+  const runs = new OpenRuns<OpenRun>()
   const open = async (key: string) => {
     opened.push(key)
     const close = () => void closed.push(key)
-    // Nothing else of it is used here.
-    return { run: { id: key, close } as Run, characters, held }
+    return { run: { id: key, close }, characters, held }
   }
   const use = (key: string, work: () => Promise<void> = async () => {}) =>
     runs.use(key, key, () => open(key), work)
@@ -50,6 +48,18 @@ test('a short template that makes a large plan counts as much as that', async ()
   assert.deepEqual(closed, ['a'])
   // What is read for each look is as short as ever.
   assert.equal(runs.charactersOf('b'), 1000)
+})
+
+test('one that is not as it was recorded here is opened again', async () => {
+  const { runs, use, opened, closed } = runsOf(1000)
+  await use('a')
+  runs.record('a', 'here')
+  runs.closeUnless('a', 'a', 'here')
+  await use('a')
+  assert.deepEqual([opened, closed], [['a'], []])
+  runs.closeUnless('a', 'a', 'elsewhere')
+  await use('a')
+  assert.deepEqual([opened, closed], [['a', 'a'], ['a']])
 })
 
 test('none that is worked on is closed', async () => {

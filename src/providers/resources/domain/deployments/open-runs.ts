@@ -1,9 +1,14 @@
 /**
  * The runs that this process has open. One may wait for hours, with a template of megabytes, and there may be hundreds: beyond
  * a bound those that nobody works on are closed, and are opened again from the store when they are looked at. It opens none.
+ * Another process may go on with a run that is open here: what it recorded is newer, so the run is opened again.
  */
 
-import type { Run } from './run.ts'
+export interface OpenRun {
+  readonly id: string
+  /** It has ended, or is carried out elsewhere. */
+  close(): void
+}
 
 /** Characters of the templates, arguments and plans of all open runs. */
 const charactersMax = 32 * 1024 * 1024
@@ -16,22 +21,24 @@ export function waitSecondsOf(characters: number): number {
   return waitSecondsMin + Math.floor(characters / charactersPerSecond)
 }
 
-interface Opened {
-  readonly run: Run
+interface Opened<R> {
+  readonly run: R
   /** Of its template and arguments. */
   readonly characters: number
   /** What its plan takes besides: a short template can make a large one. */
-  readonly held: number
+  readonly held?: number
 }
 
-interface Kept extends Opened {
+interface Kept<R> extends Opened<R> {
   /** How many work on it. */
   users: number
+  /** How far it was when it was recorded here. */
+  recorded?: string
 }
 
-export class OpenRuns {
+export class OpenRuns<R extends OpenRun> {
   /** The one that was used last is the last. */
-  readonly #runs = new Map<string, Kept>()
+  readonly #runs = new Map<string, Kept<R>>()
   #characters = 0
   /** Of all that have not ended, those that were closed meanwhile among them. */
   readonly #sizes = new Map<string, number>()
@@ -45,15 +52,15 @@ export class OpenRuns {
   async use<T>(
     key: string,
     id: string,
-    open: () => Promise<Opened>,
-    work: (run: Run) => Promise<T>,
+    open: () => Promise<Opened<R>>,
+    work: (run: R) => Promise<T>,
   ): Promise<T> {
     const known = this.#runs.get(key)
-    const one = known?.run.id === id ? known : { ...(await open()), users: 0 }
+    const one: Kept<R> = known?.run.id === id ? known : { ...(await open()), users: 0 }
     if (one === known) this.#runs.delete(key)
     else {
       this.#close(key)
-      this.#characters += one.characters + one.held
+      this.#characters += one.characters + (one.held ?? 0)
       this.#sizes.set(key, one.characters)
     }
     this.#runs.set(key, one)
@@ -64,6 +71,18 @@ export class OpenRuns {
       one.users--
       this.#closeIdle()
     }
+  }
+
+  /** What this process is about to record of it. */
+  record(key: string, mark: string): void {
+    const one = this.#runs.get(key)
+    if (one !== undefined) one.recorded = mark
+  }
+
+  /** Closes the run with this id where the record is not what this process recorded last. */
+  closeUnless(key: string, id: string, mark: string): void {
+    const one = this.#runs.get(key)
+    if (one?.run.id === id && one.recorded !== mark) this.#close(key)
   }
 
   /** It has ended, or is carried out elsewhere. */
@@ -81,7 +100,7 @@ export class OpenRuns {
     const one = this.#runs.get(key)
     if (one === undefined) return
     this.#runs.delete(key)
-    this.#characters -= one.characters + one.held
+    this.#characters -= one.characters + (one.held ?? 0)
     one.run.close()
   }
 

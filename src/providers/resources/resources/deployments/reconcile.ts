@@ -3,6 +3,8 @@
  * operation it waits for has ended. Deleting a deployment deletes its record and nothing it made.
  */
 
+import { createHash } from 'node:crypto'
+import { isTerminalState } from '#kernel/operation.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { createRoom } from '#kernel/room.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
@@ -33,7 +35,7 @@ export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting' 
 }
 
 export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
-  const runs = new OpenRuns()
+  const runs = new OpenRuns<Run>()
   const awaited = createAwaited(deps.onSettled)
   const parents = new Parents(deps.reader, deps.clock)
   const runParts: RunDependencies = {
@@ -78,8 +80,14 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
         forget(id.key)
         return { run: model.run, phase: 'done', steps: [] }
       }
-      // An ended run is looked at no more, whatever wakes it.
-      if (subject.last?.run === model.run && subject.last.phase === 'done') return subject.last
+      const last = subject.last?.run === model.run ? subject.last : undefined
+      // An ended one is looked at no more, whatever wakes it: another process may have ended it, or its deadline.
+      if (isTerminalState(subject.state)) {
+        forget(id.key)
+        const phase = subject.state === 'Succeeded' ? 'done' : 'failed'
+        return { ...(last ?? { run: model.run, steps: [] }), phase }
+      }
+      if (last !== undefined) runs.closeUnless(id.key, model.run, markOf(last))
       if (await parents.isAnyCanceled(model)) {
         forget(id.key)
         const { phase: _, ...last } = subject.last ?? { steps: [] }
@@ -91,7 +99,9 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
       }
       return onRun(subject, async (run) => {
         await run.look()
-        return run.progress()
+        const progress = run.progress()
+        runs.record(id.key, markOf(progress))
+        return progress
       })
     },
     next(subject, progress) {
@@ -103,6 +113,22 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     watchEvents: awaited.watchEvents,
     forget: () => runs.clear(),
   })
+}
+
+/** The same for a progress and for what is read of its record. */
+function markOf({ steps, endedAt, onError }: Progress): string {
+  const made = steps.map((one) => [
+    one.key,
+    one.state,
+    one.startedAt,
+    one.endedAt,
+    one.attempts,
+    one.nextAt,
+    one.readyBefore,
+    one.operation,
+  ])
+  const text = JSON.stringify([made, endedAt, onError?.state])
+  return createHash('sha256').update(text).digest('base64')
 }
 
 export function nextOf(
