@@ -1634,11 +1634,13 @@ CREATE TABLE identity_oauth_states (
   grant_id text,
   account_id text,
   consumed_at bigint,
-  expires_at bigint not null,
+  expires_at bigint not null, client_id text,
   primary key (kind, id)
 );
 
 CREATE INDEX identity_oauth_states_by_account on identity_oauth_states (account_id);
+
+CREATE INDEX identity_oauth_states_by_client on identity_oauth_states (client_id);
 
 CREATE INDEX identity_oauth_states_by_expiry on identity_oauth_states (expires_at);
 
@@ -1675,6 +1677,8 @@ CREATE TABLE identity_sessions (
   used_at bigint not null,
   ended_at bigint
 );
+
+CREATE INDEX identity_sessions_by_client on identity_sessions (client_id);
 
 CREATE INDEX identity_sessions_by_end on identity_sessions (ended_at);
 

@@ -98,11 +98,12 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
         await sql.transact(async (tx) => {
           await tx.run(
             `insert into identity_oauth_states
-              (kind, id, payload, uid, user_code, grant_id, account_id, consumed_at, expires_at)
-              values (?, ?, ?, ?, ?, ?, ?, null, ?)
+              (kind, id, payload, uid, user_code, grant_id, account_id, client_id, consumed_at, expires_at)
+              values (?, ?, ?, ?, ?, ?, ?, ?, null, ?)
               on conflict (kind, id) do update set payload = excluded.payload, uid = excluded.uid,
               user_code = excluded.user_code, grant_id = excluded.grant_id,
-              account_id = excluded.account_id, expires_at = excluded.expires_at`,
+              account_id = excluded.account_id, client_id = excluded.client_id,
+              expires_at = excluded.expires_at`,
             kind,
             key,
             sealed,
@@ -110,6 +111,7 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
             userCode === null ? null : index(userCode),
             grantId === null ? null : grantIndex(grantId),
             text('accountId'),
+            text('clientId'),
             expiresAt,
           )
           await sweep(tx, text('accountId'))

@@ -122,6 +122,13 @@ const sixth: readonly string[] = [
   'create index identity_sessions_by_grant on identity_sessions (grant_id)',
 ]
 
+/** What people have with an application is found by its client id, with what nobody has redeemed yet. */
+const seventh: readonly string[] = [
+  'alter table identity_oauth_states add column client_id text',
+  'create index identity_oauth_states_by_client on identity_oauth_states (client_id)',
+  'create index identity_sessions_by_client on identity_sessions (client_id)',
+]
+
 export const identityMigrations: readonly Migration[] = [
   { area: 'identity', number: 1, sqlite: first, postgres: first },
   { area: 'identity', number: 2, sqlite: second, postgres: second },
@@ -129,4 +136,5 @@ export const identityMigrations: readonly Migration[] = [
   { area: 'identity', number: 4, sqlite: fourth, postgres: fourth },
   { area: 'identity', number: 5, sqlite: fifth, postgres: fifth },
   { area: 'identity', number: 6, sqlite: sixth, postgres: sixth },
+  { area: 'identity', number: 7, sqlite: seventh, postgres: seventh },
 ]

@@ -71,7 +71,10 @@ export async function endSessionsOf(tx: SqlTx, principalId: string, now: number)
   await tx.follow(directoryFeed, principalId)
 }
 
-/** Ends what applications with this client id stay signed in by, whoever is: another one may have the id later. */
+/**
+ * Ends what applications with this client id stay signed in by or could redeem, whoever is: another one may have the id
+ * later.
+ */
 export async function endSessionsWith(
   tx: SqlTx,
   clientId: string | undefined,
@@ -79,9 +82,11 @@ export async function endSessionsWith(
 ): Promise<void> {
   if (clientId === undefined) return
   const current = 'client_id = ? and ended_at is null'
+  // Rows of earlier versions do not name the client.
   await tx.run(
-    `delete from identity_oauth_states
-      where grant_id in (select grant_id from identity_sessions where ${current})`,
+    `delete from identity_oauth_states where client_id = ?
+      or grant_id in (select grant_id from identity_sessions where ${current})`,
+    clientId,
     clientId,
   )
   await tx.run(`update identity_sessions set ended_at = ? where ${current}`, now, clientId)
