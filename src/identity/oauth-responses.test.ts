@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import { sendFailure } from './oauth-responses.ts'
 import { openIdentityFixture } from './testing/fixture.ts'
+import { addApplication, askToken } from './testing/flows.ts'
 
 test('a form that is broken off is no fault of the server, what fails with the form there is', async () => {
   const faults: object[] = []
@@ -76,4 +77,27 @@ test('whoever leaves a page before it is there is no fault of the server', async
   await gone.promise
   assert.equal((await fetch(page)).status, 200)
   assert.deepEqual(fixture.logged, [])
+})
+
+test('a fault of the server is logged, also where the caller has left', async () => {
+  let socket: Socket | undefined
+  await using fixture = await openIdentityFixture({
+    originOf(req) {
+      socket = req.socket
+      return { address: '', userAgent: '' }
+    },
+    onSignIn() {
+      socket?.destroy()
+      throw new Error('a fault after the caller left')
+    },
+  })
+  const { clientId, clientSecret } = await addApplication(fixture)
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+    resource: fixture.url,
+  }
+  await assert.rejects(askToken(fixture, form))
+  assert.match(JSON.stringify(fixture.logged), /a fault after the caller left/)
 })

@@ -51,6 +51,19 @@ export function sendError(res: ServerResponse, problem: Problem): void {
   )
 }
 
+const connectionCodes: readonly unknown[] = [
+  'ECONNABORTED',
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+]
+
+/** Whether a connection that ends early can be all that went wrong. */
+export function isOfConnection(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && connectionCodes.includes(error.code)
+}
+
 /** Turns any error into an answer. */
 export function sendFailure(res: ServerResponse, error: unknown, log: Log): void {
   if (res.headersSent) {

@@ -35,6 +35,7 @@ import type { ActiveKey } from './keys.ts'
 import { createLibraryTime } from './library-time.ts'
 import type { IdentityLimits } from './limits.ts'
 import { mountPathOf, requestBehind } from './oauth-request.ts'
+import { isOfConnection } from './oauth-responses.ts'
 import { deviceCodePage, deviceConfirmPage, deviceDonePage } from './pages/device-pages.ts'
 import type { Page } from './pages/layout.ts'
 import { errorPage, signedOutPage, signOutPage } from './pages/message-pages.ts'
@@ -179,7 +180,7 @@ export function createProvider(options: ProviderOptions): Provider {
   })
   provider.on('error', (error, ctx) => {
     // The caller left before the answer was there, which is no fault.
-    if (ctx.req.socket.destroyed) return
+    if (ctx.req.socket.destroyed && isOfConnection(error)) return
     log.error({ path: ctx.path, error: String(error.stack) }, 'the OAuth server met a fault')
   })
   return provider
