@@ -8,18 +8,45 @@ import { findPostgres, howToGetPostgres, startPostgres } from '../testing/postgr
 import { openPostgres } from './open.ts'
 import { PreparedStatements } from './session.ts'
 
-test('texts that stay prepared have so many characters together', () => {
+test('texts that stay prepared have so many characters together, and what was last used stays', () => {
   const prepared = new PreparedStatements()
-  const isNamed = (text: string): boolean => {
-    prepared.relational(text, [1])
-    return typeof prepared.relational(text, [1]) !== 'string'
-  }
-  assert.ok(isNamed('select ? as first'))
+  const own = 'select ? as own'
+  const isNamed = (text: string): boolean => typeof prepared.relational(text, [1]) !== 'string'
   const long = Array.from({ length: 100 }, (_, at) => `select ? as a${at} -- ${'x'.repeat(4_000)}`)
+  for (const text of long) {
+    for (const asked of [own, text, text]) prepared.relational(asked, [1])
+    assert.ok(isNamed(own) && isNamed(text))
+  }
+  // What has no name gets none by being asked once.
   const named = long.filter(isNamed)
   assert.ok(named.length > 10 && named.length < 40, `${named.length} of them`)
-  // What was prepared stays so.
-  assert.ok(isNamed('select ? as first') && isNamed(long[0] ?? ''))
+})
+
+test('a connection lets go of the texts that were used longest ago', async (t: TestContext) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  const url = await server.createDatabase()
+  await using store = await openPostgres({ url, poolSize: 1, clock: Date, ...contractOptions })
+  const { sql } = store
+  const own = (): Promise<unknown> => sql.all('select cast(? as int) as own', 1)
+  const asked = async (at: number): Promise<void> => {
+    const expected = [{ [`asked${at}`]: at }]
+    const text = `select cast(? as int) as asked${at}`
+    assert.deepEqual(await sql.all(text, at), expected)
+    assert.deepEqual(await sql.transact((tx) => tx.all(text, at)), expected)
+    assert.deepEqual(await sql.all(text, at), expected)
+  }
+  for (let at = 0; at < 400; at++) {
+    await own()
+    await asked(at)
+  }
+  await asked(0)
+  const rows = await sql.all('select statement from pg_prepared_statements')
+  const kept = rows.map(({ statement }) => String(statement))
+  assert.ok(kept.filter((text) => / as (own|asked)/.test(text)).length <= 300, `${kept.length}`)
+  for (const name of ['own', 'asked0', 'asked399']) {
+    assert.equal(kept.filter((text) => text.endsWith(` as ${name}`)).length, 1, name)
+  }
 })
 
 test('what may scan a table is written by callers, and stays prepared on no connection', async (t: TestContext) => {

@@ -26,6 +26,13 @@ interface Asked {
   query(config: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>
 }
 
+/** The part of the driver's connection that knows what is prepared on it. */
+export interface NamingConnection {
+  readonly parsedStatements: Record<string, string>
+  close(statement: { readonly type: 'S'; readonly name: string }): void
+}
+
+const prefix = 'relational'
 /** How many texts of other areas stay prepared, and how many are remembered after a first use. */
 const namedMax = 300
 /** The server keeps some sixty bytes for each character that is prepared, on each connection. */
@@ -40,20 +47,28 @@ export class PreparedStatements {
   #age = 0
   readonly #named = new Map<string, Statement>()
   readonly #seen = new Map<string, string>()
+  readonly #tidied = new WeakMap<NamingConnection, number>()
   #namedCharacters = 0
+  #namesMade = 0
 
   /** A text of another area, with `?` for parameters. It gets a name at its second use. */
   relational(text: string, values: readonly Parameter[]): Statement | string {
     const named = this.#named.get(text)
-    if (named !== undefined) return named
+    if (named !== undefined) {
+      // The last place is that of the last use.
+      this.#named.delete(text)
+      this.#named.set(text, named)
+      return named
+    }
     const seen = this.#seen.get(text)
     const numbered = seen ?? numberParameters(text)
     // Without values the driver sends a plain text, which needs no preparation.
-    const isRoom =
-      this.#named.size < namedMax && this.#namedCharacters + text.length <= namedCharactersMax
-    if (seen !== undefined && values.length > 0 && isRoom) {
+    if (seen !== undefined && values.length > 0 && text.length <= namedCharactersMax) {
+      this.#makeRoom(text.length)
       this.#namedCharacters += text.length
-      const statement = { name: `relational${this.#named.size}`, text: numbered }
+      // A name stands for one text for good: statements under way may still be sent under it.
+      const statement = { name: `${prefix}${this.#namesMade}`, text: numbered }
+      this.#namesMade += 1
       this.#named.set(text, statement)
       this.#seen.delete(text)
       return statement
@@ -64,6 +79,27 @@ export class PreparedStatements {
       this.#seen.set(text, numbered)
     }
     return numbered
+  }
+
+  #makeRoom(characters: number): void {
+    for (const [text] of this.#named) {
+      const isRoom = this.#namedCharacters + characters <= namedCharactersMax
+      if (isRoom && this.#named.size < namedMax) return
+      this.#named.delete(text)
+      this.#namedCharacters -= text.length
+    }
+  }
+
+  /** Lets go of what has lost its name, before a connection is used. The server answers with the next statement. */
+  tidy(connection: NamingConnection): void {
+    if (this.#tidied.get(connection) === this.#namesMade) return
+    this.#tidied.set(connection, this.#namesMade)
+    const kept = new Set([...this.#named.values()].map(({ name }) => name))
+    for (const name of Object.keys(connection.parsedStatements)) {
+      if (!name.startsWith(prefix) || kept.has(name.split('.')[0] ?? '')) continue
+      connection.close({ type: 'S', name })
+      delete connection.parsedStatements[name]
+    }
   }
 
   /** For statements outside a transaction. */

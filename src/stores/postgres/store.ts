@@ -36,7 +36,12 @@ import { JoinedGets, tooLarge } from './joined-gets.ts'
 import { JoinedPositions } from './joined-positions.ts'
 import type { Listener } from './listener.ts'
 import { PostgresReads, toNumber } from './reads.ts'
-import { type Answer, type Parameter, PreparedStatements } from './session.ts'
+import {
+  type Answer,
+  type NamingConnection,
+  type Parameter,
+  PreparedStatements,
+} from './session.ts'
 import { changes, queries, type Statement, transactions } from './statements.ts'
 import { type Beginning, PostgresTransaction, toRows } from './transaction.ts'
 import { inTurn, Turns } from './turns.ts'
@@ -79,6 +84,10 @@ export class PostgresStore implements Store {
   constructor(options: PostgresStoreOptions) {
     this.#options = options
     this.#turns = new Turns(options.pool.options.max)
+    // The driver's types do not name this part of a client.
+    options.pool.on('acquire', (client) =>
+      this.#prepared.tidy((client as unknown as { connection: NamingConnection }).connection),
+    )
     this.#reads = new PostgresReads(
       (statement, values) => this.#ask(statement, values),
       this.#large,
