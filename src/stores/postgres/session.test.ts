@@ -14,7 +14,7 @@ test('texts that stay prepared have so many characters together, and what was la
   const isNamed = (text: string): boolean => typeof prepared.relational(text, [1]) !== 'string'
   const long = Array.from({ length: 100 }, (_, at) => `select ? as a${at} -- ${'x'.repeat(4_000)}`)
   for (const text of long) {
-    for (const asked of [own, text, text]) prepared.relational(asked, [1])
+    for (const one of [own, text, text]) prepared.relational(one, [1])
     assert.ok(isNamed(own) && isNamed(text))
   }
   // What has no name gets none by being asked once.
@@ -29,22 +29,22 @@ test('a connection lets go of the texts that were used longest ago', async (t: T
   await using store = await openPostgres({ url, poolSize: 1, clock: Date, ...contractOptions })
   const { sql } = store
   const own = (): Promise<unknown> => sql.all('select cast(? as int) as own', 1)
-  const asked = async (at: number): Promise<void> => {
-    const expected = [{ [`asked${at}`]: at }]
-    const text = `select cast(? as int) as asked${at}`
+  const look = async (at: number): Promise<void> => {
+    const expected = [{ [`column${at}`]: at }]
+    const text = `select cast(? as int) as column${at}`
     assert.deepEqual(await sql.all(text, at), expected)
     assert.deepEqual(await sql.transact((tx) => tx.all(text, at)), expected)
     assert.deepEqual(await sql.all(text, at), expected)
   }
   for (let at = 0; at < 400; at++) {
     await own()
-    await asked(at)
+    await look(at)
   }
-  await asked(0)
+  await look(0)
   const rows = await sql.all('select statement from pg_prepared_statements')
   const kept = rows.map(({ statement }) => String(statement))
-  assert.ok(kept.filter((text) => / as (own|asked)/.test(text)).length <= 300, `${kept.length}`)
-  for (const name of ['own', 'asked0', 'asked399']) {
+  assert.ok(kept.filter((text) => / as (own|column)/.test(text)).length <= 300, `${kept.length}`)
+  for (const name of ['own', 'column0', 'column399']) {
     assert.equal(kept.filter((text) => text.endsWith(` as ${name}`)).length, 1, name)
   }
 })
