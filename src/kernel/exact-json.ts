@@ -5,6 +5,7 @@
 
 /** Of a number: digits in a text are none, whatever comes before them. */
 const longDigits = /(?:^|[:,[])\s*-?[0-9]{16}/
+const exponent = /[0-9.][eE]\+?[0-9]/
 /** 64 bits have no more digits, and more of them would take their time: a sender chooses how many. */
 const wholeNumber = /^-?[0-9]{1,19}$/
 
@@ -19,7 +20,25 @@ export class TooManyLongIntegers extends Error {
 
 /** For what comes from a caller. Throws what the parser throws, and `TooManyLongIntegers`. */
 export function parseCallersExactJson(text: string): unknown {
-  return parseExactJson(text, longIntegersMax)
+  const value = parseExactJson(text, longIntegersMax)
+  // With an exponent it is a short text, and has all its digits as soon as it is written again.
+  if (exponent.test(text) && longIntegersOf(value) > longIntegersMax) {
+    throw new TooManyLongIntegers()
+  }
+  return value
+}
+
+function longIntegersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return isLongInteger(value) ? 1 : 0
+  let found = 0
+  for (const one of Object.values(value)) found += longIntegersOf(one)
+  return found
+}
+
+/** Of up to 64 bits, and more than a number holds exactly. */
+export function isLongInteger(value: unknown): boolean {
+  if (typeof value !== 'number') return typeof value === 'bigint'
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 64
 }
 
 export function parseExactJson(text: string, longMax = Number.POSITIVE_INFINITY): unknown {

@@ -1,6 +1,6 @@
 /** What all parts of one expansion share: the document, the scope, the problems, the budget. */
 
-import { longIntegersMax } from '#kernel/exact-json.ts'
+import { isLongInteger, longIntegersMax } from '#kernel/exact-json.ts'
 import { objectCharacters } from '#kernel/json-weight.ts'
 import { holeCharacters, holesBetween, placeAfter } from '#kernel/named-members.ts'
 import { type TemplateDocument, templateLimits } from './document.ts'
@@ -176,7 +176,7 @@ export function lazyValue(
  */
 export function sizeOf(value: Json, most: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 3
-  if (typeof value === 'bigint') return longIntegerCharacters
+  if (isLongInteger(value)) return longIntegerCharacters
   if (typeof value !== 'object' || value === null) return 6
   if (depth >= jsonLimits.depth) return Number.POSITIVE_INFINITY
   let size = objectCharacters
