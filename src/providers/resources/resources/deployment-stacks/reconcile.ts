@@ -3,6 +3,8 @@
  * waits for has ended.
  */
 
+import { createHash } from 'node:crypto'
+import { isTerminalState } from '#kernel/operation.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import {
   defineReconciler,
@@ -24,6 +26,8 @@ type StackSubject = Subject<DeploymentStack, StackProgress>
 
 export function carryOutStack(deps: ReconcileStacks): Reconciler<DeploymentStack> {
   const runs = new Map<string, StackRun>()
+  /** How far each was when it was recorded here. */
+  const recorded = new Map<string, string>()
   const awaited = createAwaited(deps.onSettled)
   const runDependencies = { ...deps, awaiting: awaited.awaiting }
   const openRun = ({ id, model, desired, generation, last }: StackSubject): StackRun => {
@@ -33,6 +37,11 @@ export function carryOutStack(deps: ReconcileStacks): Reconciler<DeploymentStack
     const run = new StackRun(runDependencies, origin)
     runs.set(id.key, run)
     return run
+  }
+  const forget = (key: string): void => {
+    runs.delete(key)
+    recorded.delete(key)
+    awaited.forget(key)
   }
   return defineReconciler<DeploymentStack, StackProgress, 'advance'>({
     deadlineSeconds: 6 * 3600,
@@ -48,24 +57,52 @@ export function carryOutStack(deps: ReconcileStacks): Reconciler<DeploymentStack
       },
     }),
     async observe(subject) {
+      const { id, model, desired, last, state } = subject
+      // An ended one is looked at no more, whatever wakes it: another process may have ended it, or its deadline.
+      if (desired !== undefined && isTerminalState(state)) {
+        forget(id.key)
+        return {
+          ...(last ?? { ...unseen, run: model.run }),
+          phase: state === 'Succeeded' ? 'done' : 'failed',
+        }
+      }
+      const known = runs.get(id.key)
+      // Another process went on with it: what it recorded is newer.
+      if (last?.run === known?.id && last !== undefined && recorded.get(id.key) !== markOf(last)) {
+        runs.delete(id.key)
+      }
       const run = openRun(subject)
       await run.look()
-      return run.progress()
+      const progress = run.progress()
+      recorded.set(id.key, markOf(progress))
+      return progress
     },
     next(subject, progress) {
+      if (progress.phase === 'done' || progress.phase === 'failed') {
+        forget(subject.id.key)
+        return nextOf(progress, undefined)
+      }
       const run = openRun(subject)
       const waitSeconds = run.isWaiting ? waitSecondsOf(run.characters) : undefined
-      const next = nextOf(progress, waitSeconds)
-      if (next.kind === 'fail' || next.kind === 'done') {
-        runs.delete(subject.id.key)
-        awaited.forget(subject.id.key)
-      }
-      return next
+      return nextOf(progress, waitSeconds)
     },
     perform: (subject) => openRun(subject).advance(),
     watchEvents: awaited.watchEvents,
-    forget: () => runs.clear(),
+    forget: () => {
+      runs.clear()
+      recorded.clear()
+    },
   })
+}
+
+const unseen = { resources: [], unmanaged: [], deleted: [], detached: [], failed: [] }
+
+/** The same for a progress and for what is read of its record. */
+function markOf({ phase, resources, failed, endedAt, ...removal }: StackProgress): string {
+  const { unmanaged, deleted, detached } = removal
+  const failures = failed.map(({ id }) => id)
+  const text = JSON.stringify([phase, resources, unmanaged, deleted, detached, failures, endedAt])
+  return createHash('sha256').update(text).digest('base64')
 }
 
 const states = {

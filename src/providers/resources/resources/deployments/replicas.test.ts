@@ -1,4 +1,4 @@
-/** What a replica remembers of a deployment ends where another one has gone on with it. */
+/** What a replica remembers of a deployment or a stack ends where another one has gone on with it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,10 +6,12 @@ import { isTerminalState } from '#kernel/operation.ts'
 import { until } from '../../../../../tests/until.ts'
 import { type Replica, startReplicas } from '../../testing/replicas.ts'
 import { group, templateFor } from '../../testing/start.ts'
+import type { DeploymentStack } from '../deployment-stacks/model.ts'
 
 const slow = `${group}/providers/Vendor.ContainerInstance/containerGroups/slow`
 const lock = `${group}/providers/Vendor.Authorization/locks/l`
 const locks = { version: '2020-05-01' }
+const stacks = { version: '2024-03-01' }
 const vaults = { version: '2026-01-01' }
 const vaultAt = (name: string): string => `${group}/providers/Vendor.Secrets/vaults/${name}`
 
@@ -112,4 +114,42 @@ test('a deployment that another replica went on with is taken from the store', a
   })
   assert.equal(await stateOf(one, path), 'Succeeded')
   assert.equal(await isThere(one, vaultAt('b')), false)
+})
+
+test('a stack that another replica has ended deletes nothing once more', async () => {
+  await using replicas = await startReplicas()
+  const { one, other } = replicas
+  other.isPaused = true
+  const path = `${group}/providers/Vendor.Resources/deploymentStacks/s`
+  const put = async (resources: readonly object[]): Promise<void> => {
+    const properties = {
+      template: templateFor(resources),
+      actionOnUnmanage: { resources: 'delete', resourceGroups: 'detach' },
+      denySettings: { mode: 'none' },
+    }
+    await one.t.call('PUT', path, { properties }, stacks)
+  }
+  await put([vault('a'), vault('c')])
+  await until(async () => isTerminalState(await stateOf(one, path)))
+  assert.equal(await stateOf(one, path), 'Succeeded')
+  one.left.add(slow.toLowerCase())
+  await put([vault('a'), pod])
+  const row = await one.t.plane.reader.get(path)
+  assert.ok(row !== undefined)
+  const { deploymentId } = row.model as DeploymentStack
+  await waits(one, other, path)
+  await other.look(slow)
+  await until(async () => {
+    await other.look(deploymentId)
+    await other.look(path)
+    return isTerminalState(await stateOf(other, path))
+  })
+  assert.equal(await stateOf(other, path), 'Succeeded')
+  assert.equal(await isThere(other, vaultAt('c')), false)
+  await other.t.call('PUT', vaultAt('c'), { location: 'local' }, vaults)
+  returns(one, other)
+  await one.look(path)
+  await one.t.plane.reconciler.idle()
+  assert.equal(await stateOf(one, path), 'Succeeded')
+  assert.equal(await isThere(one, vaultAt('c')), true)
 })
