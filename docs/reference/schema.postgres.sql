@@ -999,6 +999,7 @@ CREATE TABLE identity_oauth_states (
   account_id text,
   consumed_at bigint,
   expires_at bigint NOT NULL,
+  client_id text,
   PRIMARY KEY (kind, id)
 );
 
@@ -1464,6 +1465,8 @@ CREATE INDEX identity_memberships_by_member ON identity_memberships USING btree 
 
 CREATE INDEX identity_oauth_states_by_account ON identity_oauth_states USING btree (account_id);
 
+CREATE INDEX identity_oauth_states_by_client ON identity_oauth_states USING btree (client_id);
+
 CREATE INDEX identity_oauth_states_by_expiry ON identity_oauth_states USING btree (expires_at);
 
 CREATE INDEX identity_oauth_states_by_grant ON identity_oauth_states USING btree (grant_id);
@@ -1473,6 +1476,8 @@ CREATE INDEX identity_oauth_states_by_uid ON identity_oauth_states USING btree (
 CREATE INDEX identity_oauth_states_by_user_code ON identity_oauth_states USING btree (user_code);
 
 CREATE INDEX identity_principals_by_type ON identity_principals USING btree (type, id);
+
+CREATE INDEX identity_sessions_by_client ON identity_sessions USING btree (client_id);
 
 CREATE INDEX identity_sessions_by_end ON identity_sessions USING btree (ended_at);
 
