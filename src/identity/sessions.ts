@@ -82,11 +82,11 @@ export async function endSessionsWith(
 ): Promise<void> {
   if (clientId === undefined) return
   const current = 'client_id = ? and ended_at is null'
-  // Rows of earlier versions do not name the client.
+  await tx.run('delete from identity_oauth_states where client_id = ?', clientId)
+  // Rows of earlier versions do not name the client. PostgreSQL uses no index for both conditions in one.
   await tx.run(
-    `delete from identity_oauth_states where client_id = ?
-      or grant_id in (select grant_id from identity_sessions where ${current})`,
-    clientId,
+    `delete from identity_oauth_states
+      where grant_id in (select grant_id from identity_sessions where ${current})`,
     clientId,
   )
   await tx.run(`update identity_sessions set ended_at = ? where ${current}`, now, clientId)

@@ -5,7 +5,7 @@
 
 /** Of a number: digits in a text are none, whatever comes before them. */
 const longDigits = /(?:^|[:,[])\s*-?[0-9]{16}/
-const exponent = /[0-9.][eE]\+?[0-9]/
+const exponentOrDigits = /[0-9]{16}|[0-9.][eE]/
 /** 64 bits have no more digits, and more of them would take their time: a sender chooses how many. */
 const wholeNumber = /^-?[0-9]{1,19}$/
 
@@ -21,8 +21,8 @@ export class TooManyLongIntegers extends Error {
 /** For what comes from a caller. Throws what the parser throws, and `TooManyLongIntegers`. */
 export function parseCallersExactJson(text: string): unknown {
   const value = parseExactJson(text, longIntegersMax)
-  // With an exponent it is a short text, and has all its digits as soon as it is written again.
-  if (exponent.test(text) && longIntegersOf(value) > longIntegersMax) {
+  // With an exponent or a fraction it is no long integer yet, and is one as soon as it is written again.
+  if (exponentOrDigits.test(text) && longIntegersOf(value) > longIntegersMax) {
     throw new TooManyLongIntegers()
   }
   return value

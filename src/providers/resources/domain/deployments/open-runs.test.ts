@@ -62,6 +62,17 @@ test('one that is not as it was recorded here is opened again', async () => {
   assert.deepEqual([opened, closed], [['a', 'a'], ['a']])
 })
 
+test('one that was closed for others, and opened again, is as it was recorded here', async () => {
+  const { runs, use, closed } = runsOf(20 * megabyte)
+  await use('a')
+  runs.record('a', 'here')
+  await use('b')
+  await use('a')
+  assert.deepEqual(closed, ['a', 'b'])
+  runs.closeUnless('a', 'a', 'here')
+  assert.deepEqual(closed, ['a', 'b'])
+})
+
 test('none that is worked on is closed', async () => {
   const { use, closed } = runsOf(20 * megabyte)
   await use('first', async () => {

@@ -122,6 +122,7 @@ class DeploymentRun implements Run {
     this.#sealedOutputs = recorded?.sealedOutputs
     this.#fallback = recorded?.onError
     this.#endedAt = recorded?.endedAt
+    this.#endError = recorded?.endError
     this.#isSwept = model.mode !== 'Complete'
   }
 
@@ -138,6 +139,7 @@ class DeploymentRun implements Run {
       ...(this.#sealedOutputs === undefined ? {} : { sealedOutputs: this.#sealedOutputs }),
       ...(this.#fallback === undefined ? {} : { onError: this.#fallback }),
       ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
+      ...(this.#endError === undefined ? {} : { endError: this.#endError }),
       ...(phase === 'failed' && error !== undefined ? { error } : {}),
     }
   }

@@ -114,6 +114,8 @@ export interface Progress {
   /** Of the deployment that is carried out since this one failed. */
   readonly onError?: { readonly state: string; readonly error?: StepError }
   readonly endedAt?: number
+  /** What failed after all steps: its outputs, or the removal of what it does not name. */
+  readonly endError?: StepError
   readonly error?: StepError
 }
 

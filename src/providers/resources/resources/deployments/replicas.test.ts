@@ -116,6 +116,31 @@ test('a deployment that another replica went on with is taken from the store', a
   assert.equal(await isThere(one, vaultAt('b')), false)
 })
 
+test('a deployment whose outputs failed has failed, also where another replica sees its fallback end', async () => {
+  await using replicas = await startReplicas()
+  const { one, other } = replicas
+  const at = (name: string): string => `${group}/providers/Vendor.Resources/deployments/${name}`
+  other.isPaused = true
+  const put = (name: string, properties: object): Promise<unknown> =>
+    one.t.call('PUT', at(name), { properties: { mode: 'Incremental', ...properties } })
+  await put('good', { template: templateFor([vault('a')]) })
+  await until(async () => (await stateOf(one, at('good'))) === 'Succeeded')
+  one.left.add(at('good').toLowerCase())
+  const outputs = { bad: { type: 'string', value: "[reference('b').nope]" } }
+  const template = templateFor([vault('b')], { outputs })
+  await put('d', { template, onErrorDeployment: { type: 'LastSuccessful' } })
+  await until(async () => !isTerminalState(await stateOf(one, at('good'))))
+  await one.look(at('d'))
+  one.isPaused = true
+  other.isPaused = false
+  await until(async () => {
+    await other.look(at('good'))
+    await other.look(at('d'))
+    return isTerminalState(await stateOf(other, at('d')))
+  })
+  assert.equal(await stateOf(other, at('d')), 'Failed')
+})
+
 test('a stack that another replica has ended deletes nothing once more', async () => {
   await using replicas = await startReplicas()
   const { one, other } = replicas
