@@ -60,11 +60,13 @@ export function startRunner(deps: ShareDependencies): Runner {
     if (isFirst && sql.dialect === 'sqlite') await runs.freeAll()
     isFirst = false
     const due = await dueTriggers(sql, clock.now(), triggersAtOnceMax)
+    let moved = 0
     for (const trigger of due) {
       if (stop.signal.aborted) return
-      await beginDue(deps, trigger)
+      if (await beginDue(deps, trigger)) moved++
     }
-    if (due.length === triggersAtOnceMax) again = true
+    // Without one that moved on, the same ones are due.
+    if (due.length === triggersAtOnceMax && moved > 0) again = true
     const free = runsAtOnceMax - working.size
     if (free <= 0) return
     for (const run of await runs.claim(owner, free, sizes)) {
@@ -117,19 +119,21 @@ export function startRunner(deps: ShareDependencies): Runner {
   }
 }
 
-/** Begins the run of a trigger that is due. What the store could not do leaves the trigger due. */
-async function beginDue(deps: ShareDependencies, trigger: TriggerRow): Promise<void> {
+/** Begins the run of a trigger that is due. False: the store could not do that, which leaves the trigger due. */
+async function beginDue(deps: ShareDependencies, trigger: TriggerRow): Promise<boolean> {
   const { sql, clock, log } = deps
   const { key, subscriptionKey, mode } = trigger
   const wanted = { key: subscriptionKey, mode, shown: subscriptionKey }
-  await begin(deps, wanted, trigger).catch(async (error: unknown) => {
+  const begun = begin(deps, wanted, trigger).then(() => true)
+  return begun.catch(async (error: unknown) => {
     if (error instanceof StoreUnavailable) throw error
-    if (error instanceof StoreConflict) return
+    if (error instanceof StoreConflict) return false
     // A trigger that may not start now is skipped this once: it was revoked, or a run is in progress.
     if (error instanceof ApiError) {
       log.info({ trigger: key, code: error.code }, 'a trigger began nothing')
     } else log.error({ trigger: key, error }, 'a trigger failed')
     await sql.transact((tx) => moveOn(tx, trigger, clock.now()))
+    return true
   })
 }
 
