@@ -41,7 +41,7 @@ export class OpenRuns<R extends OpenRun> {
   /** Of all that have not ended, those that were closed meanwhile among them. */
   readonly #sizes = new Map<string, number>()
   /** How far they were when they were recorded here, likewise. */
-  readonly #marks = new Map<string, string>()
+  readonly #recorded = new Map<string, string>()
 
   /** 0 for one that was never opened here. */
   charactersOf(key: string): number {
@@ -75,19 +75,19 @@ export class OpenRuns<R extends OpenRun> {
 
   /** What this process is about to record of it. */
   record(key: string, mark: string): void {
-    if (this.#runs.has(key)) this.#marks.set(key, mark)
+    if (this.#runs.has(key)) this.#recorded.set(key, mark)
   }
 
   /** Closes the run with this id where the record is not what this process recorded last. */
   closeUnless(key: string, id: string, mark: string): void {
     const one = this.#runs.get(key)
-    if (one?.run.id === id && this.#marks.get(key) !== mark) this.#close(key)
+    if (one?.run.id === id && this.#recorded.get(key) !== mark) this.#close(key)
   }
 
   /** It has ended, or is carried out elsewhere. */
   end(key: string): void {
     this.#sizes.delete(key)
-    this.#marks.delete(key)
+    this.#recorded.delete(key)
     this.#close(key)
   }
 
