@@ -217,7 +217,8 @@ export function DocumentView({
         </div>
         {isOpen && (
           <div className={styles.bar}>
-            <Button onClick={add} disabled={write.isPending}>
+            {/* A new line has the first item. */}
+            <Button onClick={add} disabled={write.isPending || items.isPending}>
               {businessTexts.addLine}
             </Button>
             {write.isPending && <Text role="status">{businessTexts.saving}</Text>}
