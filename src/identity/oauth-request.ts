@@ -120,6 +120,7 @@ export async function readOAuthRequest(
   }
 }
 
+/** The path of the public address, which a proxy takes away. */
 export function mountPathOf(publicUrl: string): string {
   return withoutTrailing(new URL(publicUrl).pathname, '/')
 }

@@ -4,11 +4,11 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { mountPathOf } from '#identity/oauth-request.ts'
 import { html } from '#identity/pages/html.ts'
 import { type Page, renderPage, securityHeaders } from '#identity/pages/layout.ts'
 import type { Log } from '#kernel/ports.ts'
 import { receiveAll } from '#kernel/received-bytes.ts'
-import { withoutTrailing } from '#kernel/trailing.ts'
 import type {
   ConsentFlow,
   ConsentPrompt,
@@ -63,7 +63,7 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
   if (url.pathname.startsWith(loginPrefix)) {
     const link = url.pathname.slice(loginPrefix.length)
     if (link.length > 8192) return stopPage('This link is not valid.', 400)
-    const action = `${mountPathOf(options)}${url.pathname}`
+    const action = `${mountPathOf(options.publicUrl())}${url.pathname}`
     if (request.method === 'GET') return pageOf(options, await flow.open(link), action)
     if (request.method === 'POST') {
       // A form on another site must not pass the page by.
@@ -88,11 +88,6 @@ function isOwnForm({ publicUrl }: ConsentPagesOptions, { headers }: IncomingMess
   return given?.origin === URL.parse(publicUrl())?.origin || given?.host === headers.host
 }
 
-/** The path of the public address, which a proxy takes away. */
-function mountPathOf({ publicUrl }: ConsentPagesOptions): string {
-  return withoutTrailing(new URL(publicUrl()).pathname, '/')
-}
-
 function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page {
   if (step.kind === 'ask') return askPage(step.prompt, action)
   if (step.kind === 'stop') return stopPage(step.reason, 400)
@@ -101,7 +96,7 @@ function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page 
     step.keep === undefined
       ? {}
       : {
-          'Set-Cookie': `${cookie}-${step.keep.login}=${step.keep.value}; Path=${mountPathOf(options)}${consentPrefix}; Max-Age=3600; HttpOnly; SameSite=Lax${secure}`,
+          'Set-Cookie': `${cookie}-${step.keep.login}=${step.keep.value}; Path=${mountPathOf(options.publicUrl())}${consentPrefix}; Max-Age=3600; HttpOnly; SameSite=Lax${secure}`,
         }
   return {
     status: 303,

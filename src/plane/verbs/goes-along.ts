@@ -8,7 +8,7 @@ import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Reads, Tx } from '#stores/store.ts'
 import type { Prohibitions } from '../access.ts'
-import { initiatorOf, recordActivity } from '../audit.ts'
+import { initiatorOf } from '../audit.ts'
 import type { CompiledStoredType } from '../compiled-type.ts'
 import type { DeletedAlong, DeleteRuleContext, DeletionContext } from '../declare/stored.ts'
 import { insideContextOf, type PlaneDependencies } from '../dependencies.ts'
@@ -22,7 +22,7 @@ import {
   removalCharactersMax,
   removalsMax,
   removeBelow,
-  removeRow,
+  removeRecorded,
   requireNothingForbidden,
 } from './remove-below.ts'
 
@@ -137,14 +137,7 @@ export class GoesAlong {
       }
       // To look at it takes as much as to remove it.
       left -= removed + 2
-      await removeRow(tx, compiled, row)
-      await recordActivity(tx, {
-        at: deps.clock.now(),
-        initiator,
-        action: compiled.permissions.delete,
-        target: { text: row.id, key: row.key },
-        status: 'Succeeded',
-      })
+      await removeRecorded(deps, tx, compiled, { row, initiator })
     }
     this.#done = done
     return 'more'

@@ -34,6 +34,23 @@ export async function removeRow(
   await appendToFeed(tx, compiled, row.key)
 }
 
+/** The same, with what the audit trail says of it. */
+export async function removeRecorded(
+  deps: PlaneDependencies,
+  tx: Tx,
+  compiled: CompiledStoredType | undefined,
+  { row, initiator }: { readonly row: ResourceRow; readonly initiator: Initiator },
+): Promise<void> {
+  await removeRow(tx, compiled, row)
+  await recordActivity(tx, {
+    at: deps.clock.now(),
+    initiator,
+    action: deleteOf(deps, row),
+    target: { text: row.id, key: row.key },
+    status: 'Succeeded',
+  })
+}
+
 /** What is attached to a resource without being a part of it. It ends where the resource is: what comes there later is another. */
 export const attachedType = 'Authorization/roleAssignments'
 
@@ -55,14 +72,7 @@ export async function removeAttached(
       for (const { key } of rows) {
         const row = await tx.lock(key, 'change')
         if (row === undefined) continue
-        await removeRow(tx, compiled, row)
-        await recordActivity(tx, {
-          at: deps.clock.now(),
-          initiator,
-          action: compiled.permissions.delete,
-          target: { text: row.id, key: row.key },
-          status: 'Succeeded',
-        })
+        await removeRecorded(deps, tx, compiled, { row, initiator })
       }
       return rows.length
     })
@@ -176,15 +186,8 @@ export async function removeBelow(
         await onReconciled(row)
         continue
       }
-      await removeRow(tx, compiled, row)
+      await removeRecorded(deps, tx, compiled, { row, initiator })
       if (compiled?.reconcile !== undefined) await tx.unschedule(row.key)
-      await recordActivity(tx, {
-        at: deps.clock.now(),
-        initiator,
-        action: deleteOf(deps, row),
-        target: { text: row.id, key: row.key },
-        status: 'Succeeded',
-      })
       removed++
     }
     first = undefined

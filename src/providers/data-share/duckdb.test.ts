@@ -1,38 +1,17 @@
 /** Shared tables of DuckDB files: every kind of table is copied between them, and what is refused. */
 
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { DuckDBInstance } from '@duckdb/node-api'
-import { consumer, type Sharing, sourceGroup, startSharing, targetGroup } from './testing/start.ts'
-
-const serverAt = (group: string, name: string): string =>
-  `${group}/providers/Vendor.Sql/servers/${name}`
-const duckdb = { location: 'here', properties: { kind: 'DuckDb' } }
-
-/** Runs in one of the installation's files, opened as briefly as possible. */
-async function sql(
-  { root }: Sharing,
-  server: string,
-  text: string,
-): Promise<readonly (readonly unknown[])[]> {
-  mkdirSync(join(root, 'databases', server), { recursive: true })
-  const instance = await DuckDBInstance.create(join(root, 'databases', server, 'shop.duckdb'))
-  const connection = await instance.connect()
-  const read = await connection.runAndReadAll(text)
-  connection.closeSync()
-  instance.closeSync()
-  return read.getRowsJson()
-}
+import { duckdb, inFile, serverAt } from './testing/duckdb-file.ts'
+import { consumer, sourceGroup, startSharing, targetGroup } from './testing/start.ts'
 
 test('every kind of table copies from a DuckDB file to another, whole and by a column, and into a file', async () => {
   await using sharing = await startSharing()
   await sharing.prepare()
   await sharing.call('PUT', serverAt(sourceGroup, 'lake'), duckdb)
   await sharing.call('PUT', serverAt(targetGroup, 'pond'), duckdb, consumer)
-  await sql(sharing, 'lake', 'create table orders (id int primary key, customer text)')
-  await sql(sharing, 'lake', "insert into orders select n, 'c' || n from range(1, 101) t(n)")
+  await inFile(sharing, 'lake', 'create table orders (id int primary key, customer text)')
+  await inFile(sharing, 'lake', "insert into orders select n, 'c' || n from range(1, 101) t(n)")
   const table = (group: string, server: string, name: string) => ({
     SqlDBTable: {
       databaseName: 'shop',
@@ -70,10 +49,10 @@ test('every kind of table copies from a DuckDB file to another, whole and by a c
   assert.equal(run.status, 'Succeeded', JSON.stringify(await sharing.details(first)))
   for (const kind of kinds) {
     const count = `select count(*)::varchar from ${kind.toLowerCase()}`
-    assert.deepEqual(await sql(sharing, 'pond', count), [['100']], kind)
+    assert.deepEqual(await inFile(sharing, 'pond', count), [['100']], kind)
   }
   assert.equal(sharing.read('taker', 'got/orders.csv').split('\n').length, 102)
-  await sql(sharing, 'lake', "insert into orders values (101, 'new')")
+  await inFile(sharing, 'lake', "insert into orders values (101, 'new')")
   const second = await sharing.synchronize('Incremental')
   assert.equal((await sharing.ended(second)).status, 'Succeeded')
   const copied = (await sharing.details(second)).map((one) => [one.name, one.rowsCopied])

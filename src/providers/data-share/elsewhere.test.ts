@@ -1,10 +1,8 @@
 /** What is known of a copy is known of where it was read and where it was written. */
 
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { DuckDBInstance } from '@duckdb/node-api'
+import { duckdb, inFile, serverAt } from './testing/duckdb-file.ts'
 import { consumer, type Sharing, sourceGroup, startSharing, targetGroup } from './testing/start.ts'
 
 const modes = ['Incremental', 'FullSync'] as const
@@ -55,24 +53,9 @@ test('what an earlier version wrote stays the mapping’s own', async () => {
   assert.deepEqual([next.status, next.filesWritten], ['Succeeded', 1])
 })
 
-const serverAt = (group: string, name: string): string =>
-  `${group}/providers/Vendor.Sql/servers/${name}`
-
-/** Runs in a file of the installation, opened as briefly as possible. */
-async function inFile({ root }: Sharing, server: string, text: string) {
-  mkdirSync(join(root, 'databases', server), { recursive: true })
-  const instance = await DuckDBInstance.create(join(root, 'databases', server, 'shop.duckdb'))
-  const connection = await instance.connect()
-  const read = await connection.runAndReadAll(text)
-  connection.closeSync()
-  instance.closeSync()
-  return read.getRowsJson()
-}
-
 test('a table that its provider exchanges is copied whole, and a mapped one that is exchanged is not replaced', async () => {
   await using started = await startSharing()
   await started.prepare()
-  const duckdb = { location: 'here', properties: { kind: 'DuckDb' } }
   await started.call('PUT', serverAt(sourceGroup, 'lake'), duckdb)
   await started.call('PUT', serverAt(targetGroup, 'pond'), duckdb, consumer)
   for (const [name, from] of [
