@@ -1,6 +1,6 @@
 /**
- * Notices, before work begins, that the store was replaced by another state, perhaps by another process or database server: what reconcilers
- * remember of a resource is then of one that is gone, or that was not as far.
+ * Notices, before work begins, that the store was replaced by another state, perhaps by another process or database
+ * server: what reconcilers remember of a resource is then of one that is gone, or that was not as far.
  */
 
 import { restoredFeed } from '#stores/restored.ts'

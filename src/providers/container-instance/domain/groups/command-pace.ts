@@ -1,6 +1,6 @@
 /**
- * When commands of probes and of callers may begin in containers. An engine starts programs of its own for each, outside of the limits of the
- * container, and Podman keeps one of them for five minutes (decision 0393).
+ * When commands of probes and of callers may begin in containers. An engine starts programs of its own for each, outside
+ * of the limits of the container, and Podman keeps one of them for five minutes (decision 0393).
  */
 
 import type { ContainerEngine } from '#engines/containers/engine.ts'

@@ -41,5 +41,6 @@ test('a what-if looks at a number of other resources, and says that there are mo
     assert.match(last?.['unsupportedReason'] ?? '', /more resources than the 5000 others/)
     const others = changes.filter((one) => one !== last)
     assert.ok(others.every((one) => one['changeType'] === changeType || 'unsupportedReason' in one))
+    assert.ok(others.some((one) => one['changeType'] === changeType))
   }
 })
