@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { fc, runsOf } from '../../../tests/property.ts'
+import { until } from '../../../tests/until.ts'
+import { intervals } from './domain/schedules.ts'
 import { openRuns } from './domain/store/runs.ts'
+import { dueTriggers } from './domain/trigger-store.ts'
 import {
   consumer,
   provider,
@@ -713,6 +716,15 @@ test('triggers begin runs when the installation’s clock says so, and only wher
   const [run] = await runs()
   assert.equal((await started.ended(run?.synchronizationId ?? '')).status, 'Succeeded')
   assert.equal((await runs()).length, 1)
+  await started.call('DELETE', `${share}/synchronizationSettings/hourly`)
+  await started.settle()
+  now += intervals.Hour
+  await until(async () => (await dueTriggers(started.store.sql, now, 9)).length === 0)
+  assert.equal((await runs()).length, 1, 'the provider deleted the schedule')
+  await started.call('PUT', `${share}/synchronizationSettings/hourly`, schedule)
+  await started.settle()
+  now += intervals.Hour
+  await until(async () => (await runs()).length === 2)
 })
 
 test('an account has an identity in the directory, the same as long as it is there', async () => {

@@ -15,7 +15,7 @@ import {
 import { requireOrSkip } from '../../../tests/require.ts'
 import { until } from '../../../tests/until.ts'
 import { dueTriggers, readTrigger, writeTrigger } from './domain/trigger-store.ts'
-import { consumer, sharingStore, startSharing, taken } from './testing/start.ts'
+import { consumer, share, sharingStore, startSharing, taken } from './testing/start.ts'
 import { openStoreAt } from './testing/stores.ts'
 
 const hour = 3_600_000
@@ -115,6 +115,10 @@ test('a trigger whose run the store could not begin stays due', async () => {
   started.write('giver', 'data/a.txt', 'one')
   const dataSetId = await started.share('f', 'Container', { containerName: 'data' })
   await started.map('m', 'Container', { dataSetId, containerName: 'got' })
+  const schedule = { recurrenceInterval: 'Hour', synchronizationTime: '2026-11-21T00:00:00Z' }
+  const setting = { kind: 'ScheduleBased', properties: schedule }
+  await started.call('PUT', `${share}/synchronizationSettings/hourly`, setting)
+  await started.settle()
   isAway = true
   await dueSince(inner, `${taken.toLowerCase()}/triggers/t`, now)
   now += 1

@@ -10,6 +10,12 @@ export interface Setting {
   readonly synchronizationTime: string
 }
 
+/** In milliseconds. */
+export const intervals: Readonly<Record<Setting['recurrenceInterval'], number>> = {
+  Day: 86_400_000,
+  Hour: 3_600_000,
+}
+
 export const moment = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,7})?)?(Z|[+-]\\d\\d:\\d\\d)$',
   description: 'A moment, RFC 3339.',

@@ -12,6 +12,8 @@ import { StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { type ShareDependencies, types } from '../../dependencies.ts'
 import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
 import type { DataSet } from '../../resources/data-sets/resource.ts'
+import { intervals } from '../schedules.ts'
+import { isScheduled } from '../share-of.ts'
 import { openManifest } from '../store/manifest.ts'
 import type { PlaceSizes } from '../store/places.ts'
 import { LeaseLost, type PlannedDetail } from '../store/runs.ts'
@@ -124,7 +126,13 @@ async function beginDue(deps: ShareDependencies, trigger: TriggerRow): Promise<b
   const { sql, clock, log } = deps
   const { key, subscriptionKey, mode } = trigger
   const wanted = { key: subscriptionKey, mode, shown: subscriptionKey }
-  const begun = begin(deps, wanted, trigger).then(() => true)
+  const interval = trigger.everyMilliseconds === intervals.Day ? 'Day' : 'Hour'
+  const begun = (async () => {
+    if (await isScheduled(deps, subscriptionKey, interval)) await begin(deps, wanted, trigger)
+    // The provider deleted the schedule. The trigger says so, and goes on when there is one again.
+    else await sql.transact((tx) => moveOn(tx, trigger, clock.now()))
+    return true
+  })()
   return begun.catch(async (error: unknown) => {
     if (error instanceof StoreUnavailable) throw error
     if (error instanceof StoreConflict) return false

@@ -8,8 +8,8 @@ import { defineReconciled } from '#plane/declare/reconciled.ts'
 import type { RuleContext } from '#plane/declare/stored.ts'
 import { isoTime, proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
 import { type Generation, projectionReconciler } from '../../domain/row-projection.ts'
-import { moment, momentProblems, type Setting } from '../../domain/schedules.ts'
-import { grantedShare } from '../../domain/share-of.ts'
+import { intervals, moment, momentProblems, type Setting } from '../../domain/schedules.ts'
+import { isScheduled } from '../../domain/share-of.ts'
 import type { Mode } from '../../domain/store/tables.ts'
 import { eraseTrigger, readTrigger, writeTrigger } from '../../domain/trigger-store.ts'
 import { refuseShare } from '../../errors.ts'
@@ -22,12 +22,11 @@ interface Seen extends Generation {
   readonly status: string
 }
 
-const settingsMax = 100
 /** There are two intervals, and one run at a time. */
 const perSubscriptionMax = 5
 
 export function triggers(deps: ShareDependencies): ResourceType {
-  const { sql, grants, reader, clock } = deps
+  const { sql, clock } = deps
   return defineReconciled<Trigger>({
     type: types.triggers,
     description: 'When a share subscription is synchronized by itself.',
@@ -88,19 +87,7 @@ export function triggers(deps: ShareDependencies): ResourceType {
         async read({ id, model }) {
           const row = await readTrigger(sql, id.key)
           if (row === undefined) return undefined
-          const share = await grantedShare(deps, await grants.grantAt(parentOf(id).key))
-          const settings =
-            share === undefined
-              ? []
-              : await reader.list({
-                  type: types.settings,
-                  under: share.id,
-                  limit: settingsMax,
-                })
-          // Rows of this type hold this model.
-          const allowed = settings.some(
-            (one) => (one.model as Setting).recurrenceInterval === model.recurrenceInterval,
-          )
+          const allowed = await isScheduled(deps, parentOf(id).key, model.recurrenceInterval)
           return {
             status: allowed ? 'Active' : 'SourceSynchronizationSettingDeleted',
             generation: row.generation,
@@ -111,7 +98,7 @@ export function triggers(deps: ShareDependencies): ResourceType {
             key: id.key,
             subscriptionKey: parentOf(id).key,
             mode: desired.synchronizationMode,
-            everyMilliseconds: desired.recurrenceInterval === 'Day' ? 86_400_000 : 3_600_000,
+            everyMilliseconds: intervals[desired.recurrenceInterval],
             anchor: Date.parse(desired.synchronizationTime),
             now: clock.now(),
             generation,
