@@ -25,7 +25,7 @@ test('a refusal is found by its correlation id, the latest one, on every replica
   const one = openDenials(store.sql, { now: () => now }, silentLog)
   const two = openDenials(store.sql, { now: () => now }, silentLog)
   one.note({ ...denial('x'), request: { 'a/b:c': ['d'] } })
-  await one[Symbol.asyncDispose]()
+  assert.equal((await one.find('x'))?.at, 5, 'also while it is written')
   assert.deepEqual(await two.find('x'), {
     at: 5,
     ...denial('x'),

@@ -21,7 +21,10 @@ interface Denial {
 export interface Denials extends AsyncDisposable {
   /** Stores the refusal in the background. It never throws and never delays the answer. */
   note(denial: Omit<Denial, 'at'>): void
-  /** The latest refusal with that correlation id, as long as it is kept. Every replica answers. */
+  /**
+   * The latest refusal with that correlation id, as long as it is kept. Every replica answers; this process waits for what it
+   * is writing.
+   */
   find(correlationId: string): Promise<Denial | undefined>
 }
 
@@ -86,6 +89,8 @@ export function openDenials(sql: Sql, clock: Clock, log: Log): Denials {
       writing.add(work)
     },
     async find(correlationId) {
+      // Whoever was refused a moment ago may ask before the refusal is written.
+      await Promise.allSettled(writing)
       const [row] = await sql.all(
         'select * from installation_denials where place = ? and correlation_id = ?',
         placeOf(correlationId),
