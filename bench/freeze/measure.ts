@@ -69,6 +69,7 @@ export async function measureFreeze(
     environment: {
       ...given.environment,
       ARMATURE_BENCH_PROBE: socket,
+      ARMATURE_GENERIC_RESOURCES: 'on',
       NODE_OPTIONS: `--expose-gc --import=${probeFile}`,
     },
   })
