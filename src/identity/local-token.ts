@@ -22,7 +22,7 @@ export interface WantedIdentity {
 }
 
 export interface LocalTokenOptions {
-  /** `undefined` turns the endpoint off. */
+  /** `undefined`, or an empty text, turns the endpoint off. */
   readonly secret: string | undefined
   /** The secret from the address, for clients that send no header. */
   readonly given?: string
@@ -46,7 +46,7 @@ export async function answerLocalToken(
   headers: IncomingHttpHeaders,
   options: LocalTokenOptions,
 ): Promise<LocalTokenAnswer> {
-  if (options.secret === undefined) {
+  if (options.secret === undefined || options.secret === '') {
     return refused(404, 'not_found', 'This installation offers no local identity.')
   }
   if (request.method !== 'GET' && request.method !== 'POST') {

@@ -408,6 +408,12 @@ test('the local identity endpoint gives the owner’s token for the right header
   await using off = await openIdentityFixture()
   const answer = await fetch(`${off.url}/common/identity/token?resource=x`, { headers: right })
   assert.equal(answer.status, 404)
+  await using emptied = await openIdentityFixture({ localTokenSecret: '' })
+  await emptied.identity.ensureOwner({ displayName: 'Owner' })
+  const target = `${emptied.url}/common/identity/token?resource=${emptied.url}`
+  for (const name of ['x-identity-header', 'secret']) {
+    assert.equal((await fetch(target, { headers: { [name]: '' } })).status, 404, name)
+  }
 })
 
 test('a client of managed identities without headers carries the secret in the address', async () => {

@@ -16,7 +16,9 @@ import { openServerHome } from './home.ts'
 const reason =
   process.platform === 'linux' ? false : 'the system does not say which file is flushed'
 
-test('a key, and the first credentials, survive a loss of power', { skip: reason }, (t) => {
+test('a key, and secrets that are kept in files alone, survive a loss of power', {
+  skip: reason,
+}, (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-home-'))
   const flushed: string[] = []
   const flush = fs.fsyncSync
@@ -42,6 +44,10 @@ test('a key, and the first credentials, survive a loss of power', { skip: reason
       flushesOf(() => home.createNextKey()),
       file('installation.key.next'),
     )
+    assert.deepEqual(
+      flushesOf(() => home.localTokenSecret()),
+      file('local-token.secret'),
+    )
     const owner = {
       principalId: 'a',
       clientId: 'a',
@@ -56,6 +62,20 @@ test('a key, and the first credentials, survive a loss of power', { skip: reason
   } finally {
     watch.mock.restore()
     syncBuiltinESMExports()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('an empty local secret is none: another one is made', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-home-'))
+  try {
+    for (const text of ['', '\n']) {
+      writeFileSync(join(folder, 'local-token.secret'), text)
+      const secret = openServerHome(folder).localTokenSecret()
+      assert.equal(secret.length, 43)
+      assert.equal(openServerHome(folder).localTokenSecret(), secret)
+    }
+  } finally {
     rmSync(folder, { recursive: true })
   }
 })

@@ -96,9 +96,11 @@ export function openServerHome(folder: string): ServerHome {
       renameSync(nextPath, keyPath)
     },
     localTokenSecret() {
-      if (existsSync(secretPath)) return readFileSync(secretPath, 'utf8').trim()
+      const known = existsSync(secretPath) ? readFileSync(secretPath, 'utf8').trim() : ''
+      // Whoever sends nothing would know an empty one. A loss of power may have left it.
+      if (known !== '') return known
       const secret = randomBytes(keyBytes).toString('base64url')
-      replaceFile(secretPath, `${secret}\n`)
+      replaceFile(secretPath, `${secret}\n`, { isDurable: true })
       return secret
     },
     writeOwner: (credentials) =>
