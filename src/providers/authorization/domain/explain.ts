@@ -24,13 +24,15 @@ type Reason =
 export interface Finding {
   readonly grant: Grant
   readonly reason: Reason
+  /** It is at the scope in question, or above it. */
+  readonly isHere: boolean
 }
 
 export interface Explanation {
   readonly decision: 'Allowed' | 'NotAllowed' | 'Conditional'
   /** The deny assignment that applies whatever is granted. */
   readonly denial?: Denial
-  /** The assignment that allows it (or would, without the denial), or the nearest ones, nearest first. */
+  /** The assignment that allows it (or would, without the denial), or all that do not, nearest first. */
   readonly findings: readonly Finding[]
   /** The facts that conditions were evaluated with. */
   readonly facts: ConditionFacts
@@ -48,7 +50,6 @@ interface RolesInFull extends Roles {
   permissionsIn(roleId: string): readonly Permission[]
 }
 
-const nearestMax = 5
 const rank: readonly Reason[] = [
   'ConditionUndecided',
   'ConditionFalse',
@@ -67,7 +68,9 @@ export function explain(
   const findings: Finding[] = []
   const ungranted = byRole(facts, roles)
   for (const grant of grants) {
-    findings.push({ grant, reason: ungranted(grant.roleId) ?? reasonOf(asked, grant, roles) })
+    const isHere = asked.scopeKeys.includes(grant.scopeKey)
+    const reason = ungranted(grant.roleId) ?? reasonOf(asked, grant, roles)
+    findings.push({ grant, reason, isHere })
   }
   const granted = findings.filter(({ reason }) => reason === 'Granted')
   if (denial !== undefined) {
@@ -82,7 +85,6 @@ export function explain(
         rank.indexOf(a.finding.reason) - rank.indexOf(b.finding.reason) || b.shared - a.shared,
     )
     .map(({ finding }) => finding)
-    .slice(0, nearestMax)
   const open = near[0]?.reason === 'ConditionUndecided'
   return { decision: open ? 'Conditional' : 'NotAllowed', findings: near, facts }
 }

@@ -102,6 +102,31 @@ test('anybody may ask about themselves; about others only who may', async () => 
   await refused(t.call('POST', path, wild), 'InvalidRequestContent', 400)
 })
 
+test('of others, what is assigned elsewhere is told to whoever may read it there', async () => {
+  await using t = await openInstallation()
+  const other = 'eeeeeeee-0000-4000-8000-000000000002'
+  for (const one of [group, `${group}2`]) {
+    await t.call('PUT', one, { location: 'local' }, { version: '2021-04-01' })
+  }
+  const away = Array.from({ length: 8 }, (_, n) => at(`${group}2/${authorization}/locks/${n}`))
+  for (const path of away) await t.call('PUT', path, assignment(other, contributor))
+  const above = at(subscription)
+  await t.call('PUT', above, assignment(other, reader))
+  await t.call('PUT', at(group), assignment(nobody.id, contributor))
+  const body = { principalId: other, actions: [groupsWrite, write] }
+  const idsOf = async (options: object) =>
+    (await ask(t, group, body, options)).map(({ nearest }: { nearest: object[] }) =>
+      nearest.map((one) => (one as { roleAssignmentId: string }).roleAssignmentId),
+    )
+  assert.deepEqual(await idsOf({ as: nobody }), [[above], [above]])
+  for (const shown of await idsOf({})) {
+    assert.equal(shown.length, 5)
+    assert.ok(shown.every((id: string) => away.includes(id)))
+  }
+  await t.call('PUT', at(`${group}2`), assignment(nobody.id, reader))
+  assert.equal((await idsOf({ as: nobody }))[0].length, 5)
+})
+
 test('data actions are asked of what roles list for data, and of nothing else', async () => {
   await using t = await openInstallation()
   const read = 'Vendor.Storage/storageAccounts/blobServices/containers/blobs/read'

@@ -14,12 +14,12 @@ import { type ActionContext, defineActions } from '#plane/declare/action.ts'
 import { added, relaxed } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
-import { nextTurn } from '#plane/next-turn.ts'
+import { freeTurn, nextTurn } from '#plane/next-turn.ts'
 import type { Authorizer } from '../../domain/authorizer.ts'
 import type { ConditionFacts } from '../../domain/conditions/condition.ts'
 import { partsNotTrue } from '../../domain/conditions/explain.ts'
 import { parseCondition } from '../../domain/conditions/parse.ts'
-import type { Denial } from '../../domain/decide.ts'
+import type { Denial, Grant } from '../../domain/decide.ts'
 import type { Finding } from '../../domain/explain.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import type { RoleAssignment } from '../role-assignments/model.ts'
@@ -44,6 +44,9 @@ const attributes = Type.Record(
   ]),
   { maxProperties: 20, description: 'By `{type}:{attribute}`, as a condition writes it.' },
 )
+
+/** Shown of those that do not allow an action. */
+const nearestMax = 5
 
 const actionName = Type.String({
   minLength: 3,
@@ -128,6 +131,7 @@ async function check(
   const request: Attributes | 'unknown' =
     asked.request === undefined ? 'unknown' : overlaid(noAttributes, asked.request)
   const value: object[] = []
+  const isReadable = createReadTest(context)
   const onData = (asked.dataActions ?? []).map((action) => ({ action, isDataAction: true }))
   const onControl = (asked.actions ?? []).map((action) => ({ action, isDataAction: false }))
   for (const { action, isDataAction } of [...onControl, ...onData]) {
@@ -143,6 +147,8 @@ async function check(
     const found = await deps.explain({ principalId, groups, action, isDataAction, scope, facts })
     const shown: object[] = []
     for (const finding of found.findings) {
+      if (shown.length === nearestMax) break
+      if (!(self || finding.isHere || (await isReadable(finding.grant)))) continue
       shown.push(await show(deps, context, finding, found.facts))
     }
     // To oneself only with a role there: its name tells of resources that the caller may not see.
@@ -156,6 +162,22 @@ async function check(
     })
   }
   return { value }
+}
+
+/** Of others, what is assigned elsewhere tells of scopes that the caller may not see. */
+function createReadTest(context: Context): (grant: Grant) => Promise<boolean> {
+  const known = new Map<string, boolean>()
+  return async ({ key, scopeKey }) => {
+    let isReadable = known.get(scopeKey)
+    if (isReadable === undefined) {
+      await freeTurn(context.principal.id)
+      const id = parseResourceId(key)
+      isReadable =
+        id !== undefined && (await context.may('Authorization/roleAssignments/read', scopeOf(id)))
+      known.set(scopeKey, isReadable)
+    }
+    return isReadable
+  }
 }
 
 function denied({ key, name, scopeKey }: Denial): object {
