@@ -9,7 +9,7 @@ import type { Limits } from '#kernel/limits.ts'
 import { parentOf, type ResourceId, subscriptionOf } from '#kernel/resource-id.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { ResourceRow } from '#stores/store.ts'
-import { noAttributes, type RequestFacts } from '../access.ts'
+import { allowsWithoutAttributes, noAttributes, type RequestFacts } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { type CompiledStoredType, type CompiledType, isStored } from '../compiled-type.ts'
 import { packContinuationToken, unpackContinuationToken } from '../continuation-tokens.ts'
@@ -133,7 +133,12 @@ export async function runList(
   const limit = pageLimit(deps.limits, input.query)
   const purpose = tokenPurpose(route, input.query)
   const cursor = readCursor(deps, purpose, input.query)
-  await requireParent(deps, compiled, route.id)
+  const { principal } = input
+  const question = { principal, action: route.operation, scope: route.scope }
+  // Of a list that is open to all, whoever may not read there is not told what exists.
+  const mayKnow =
+    !compiled.isOpenList || (await allowsWithoutAttributes(deps.access, question, deps.clock.now()))
+  if (mayKnow) await requireParent(deps, compiled, route.id)
   const context: ListContext = {
     ...contextOf(deps, input, deps.clock.now(), deps.store),
     parent: route.id,

@@ -158,3 +158,16 @@ test('permissions are those of the roles that reach the scope', async () => {
   const expected = { actions: ['*/read'], notActions: [], dataActions: [], notDataActions: [] }
   assert.deepEqual(await list(subscription), [expected])
 })
+
+test('permissions tell nobody without a role what exists', async () => {
+  await using t = await openInstallation()
+  await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
+  const other = subscription.replace('1', '2')
+  const list = (scope: string, options: object) =>
+    t.call('GET', `${scope}/${authorization}/permissions`, undefined, options)
+  for (const scope of [group, `${group}2`, other]) {
+    assert.deepEqual(json(await list(scope, { as: nobody })).value, [], scope)
+  }
+  await refused(list(`${group}2`, {}), 'ResourceGroupNotFound', 404)
+  await refused(list(other, {}), 'SubscriptionNotFound', 404)
+})
