@@ -77,6 +77,18 @@ test('one source has so many records a minute; others have their own; the rest i
   assert.deepEqual(await counts(store), { kept: 355, omitted: [955, 1] })
 })
 
+test('a minute that began while the clock was ahead ends when it is set back', async () => {
+  await using store = await openStore()
+  const day = 24 * 3_600_000
+  let now = day
+  await using queue = open(store.sql, { perSourceMax: 2 }, () => now)
+  for (let at = 0; at < 3; at++) queue.note(signIn('a'), { principal: 'a' })
+  now = 1
+  for (let at = 0; at < 3; at++) queue.note(signIn('a'), { principal: 'a' })
+  await queue.flush()
+  assert.deepEqual(await counts(store), { kept: 4, omitted: [2] })
+})
+
 test('sources are bounded: those beyond are counted, and those known go on', async () => {
   await using store = await openStore()
   await using queue = open(store.sql, { sourcesMax: 3 })

@@ -77,7 +77,7 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
   let closed = false
 
   function isTooMany(source: ActivitySource, now: number): boolean {
-    if (now >= windowEnds) {
+    if (now >= windowEnds || now < windowEnds - minute) {
       principals.clear()
       strangers.clear()
       ofStrangers = 0

@@ -191,6 +191,20 @@ test('an unknown key id fetches once, then not again for a while; new keys are f
   assert.equal(issuer.requests.length, 2)
 })
 
+test('keys that were fetched while the clock was ahead are fetched again when it is set back', async () => {
+  await using issuer = await startIssuer()
+  publish(issuer, { kid: 'r', key: rsa.publicKey })
+  await using fixture = await openIdentityFixture({
+    issuers: [settings(issuer, { jwksUri: `${issuer.url}/keys` })],
+  })
+  const code = 'InvalidAuthenticationToken'
+  fixture.wait(24 * 3600)
+  await assert.rejects(authenticate(fixture, token(issuer, {}, { kid: 'k' })), { code })
+  publish(issuer, { kid: 'e', key: ec.publicKey })
+  fixture.wait(-24 * 3600)
+  await assert.rejects(authenticate(fixture, token(issuer)), { code })
+})
+
 test('an issuer that does not answer well costs 503, not the process; old keys stay for a time', async () => {
   await using issuer = await startIssuer()
   await using fixture = await openIdentityFixture({

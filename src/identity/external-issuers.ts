@@ -88,7 +88,8 @@ export function createIssuerKeys(
   }
 
   async function fetchAgain(): Promise<void> {
-    if (clock.now() - triedAt < limits.issuerRetrySeconds * 1000 && fetching === undefined) return
+    const isTried = Math.abs(clock.now() - triedAt) < limits.issuerRetrySeconds * 1000
+    if (isTried && fetching === undefined) return
     fetching ??= refresh().finally(() => {
       fetching = undefined
     })
@@ -104,7 +105,8 @@ export function createIssuerKeys(
   return {
     async find(keyId) {
       const stale =
-        current === undefined || clock.now() - current.fetchedAt > limits.issuerKeysSeconds * 1000
+        current === undefined ||
+        Math.abs(clock.now() - current.fetchedAt) > limits.issuerKeysSeconds * 1000
       if (stale) await fetchAgain()
       if (current === undefined) {
         throw refuse.ServiceUnavailable(

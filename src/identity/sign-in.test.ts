@@ -56,6 +56,25 @@ for (const signInName of ['alice', 'nobody-of-that-name']) {
   })
 }
 
+test('what was noted while the clock was ahead makes nobody wait for that long', async () => {
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const signIn = signInOf(fixture)
+  const attempt = (password: string): Promise<SignInOutcome> =>
+    signIn.attempt({ signInName: 'alice', password, address })
+  const day = 24 * 3600
+  fixture.wait(day)
+  assert.equal((await attempt(alice.password)).kind, 'welcome')
+  for (let i = 0; i < 5; i += 1) assert.equal((await attempt('wrong password')).kind, 'refused')
+  assert.equal((await attempt('wrong password')).kind, 'wait')
+  fixture.wait(-day)
+  // The failures count, their moments do not.
+  assert.equal((await attempt('wrong password')).kind, 'refused')
+  assert.equal((await attempt(alice.password)).kind, 'wait')
+  fixture.wait(5)
+  assert.equal((await attempt(alice.password)).kind, 'welcome')
+})
+
 test('while waiting even the right password is not looked at; afterwards it clears the count', async () => {
   await using fixture = await openIdentityFixture()
   const id = await addAlice(fixture)

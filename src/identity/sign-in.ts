@@ -68,7 +68,7 @@ export function createSignIn(options: {
     return sql.transact(async (tx) => {
       const now = clock.now()
       const read: { count: Count; failures: number; lockedUntil: number }[] = []
-      for (const count of counts) read.push({ count, ...(await lock(tx, count.id, now)) })
+      for (const count of counts) read.push({ count, ...(await lock(tx, count, now)) })
       const lockedUntil = Math.max(...read.map((row) => row.lockedUntil))
       if (lockedUntil > now) return Math.ceil((lockedUntil - now) / 1000)
       for (const { count, failures } of read)
@@ -164,7 +164,7 @@ export function delaySeconds(
 /** Creates and locks the row. A concurrent attempt waits and then reads what this one writes. */
 async function lock(
   tx: SqlTx,
-  id: string,
+  { id, delayMax }: Pick<Count, 'id' | 'delayMax'>,
   now: number,
 ): Promise<{ failures: number; lockedUntil: number }> {
   await tx.run(
@@ -177,10 +177,11 @@ async function lock(
     'select failures, locked_until, forget_at from identity_sign_in_failures where id = ?',
     id,
   )
-  const known = row !== undefined && Number(row['forget_at']) > now
-  return known
-    ? { failures: Number(row['failures']), lockedUntil: Number(row['locked_until']) }
-    : { failures: 0, lockedUntil: 0 }
+  if (row === undefined || Number(row['forget_at']) <= now) return { failures: 0, lockedUntil: 0 }
+  const until = Number(row['locked_until'])
+  // Later than any delay ends, also by a replica's clock: it was written while the clock was ahead.
+  const isAhead = until - now > 2 * delayMax * 1000
+  return { failures: Number(row['failures']), lockedUntil: isAhead ? 0 : until }
 }
 
 async function write(
