@@ -54,6 +54,7 @@ export function guardStore(store: Store, guard: WriteGuard): Store {
     release: (claim, dueAt, failed) => store.release(claim, dueAt, failed),
     nextDue: () => store.nextDue(),
     onWork: (callback) => store.onWork(callback),
+    hasten: (now, latest) => store.hasten(now, latest),
     sweepOperations: (before, limit) => store.sweepOperations(before, limit),
     ping: () => store.ping(),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),

@@ -278,6 +278,9 @@ export interface Store extends Reads, AsyncDisposable {
   /** Calls back when another process may have scheduled work. A missed call costs delay, never work. */
   onWork(callback: () => void): void
 
+  /** Makes work that nobody has claimed due at `now` where it is due after `latest`. */
+  hasten(now: number, latest: number): Promise<void>
+
   /** Removes operations that ended before `before`, at most `limit`; how many it removed. */
   sweepOperations(before: number, limit: number): Promise<number>
 

@@ -18,6 +18,8 @@ import { backOffMilliseconds, groupKey, isHeld, reconcileOnce } from './step.ts'
 const stepsPerClaimMax = 50
 const sweepEverySeconds = 600
 const sweepRowsMax = 500
+/** No type waits so long between two looks: what is due later was planned while the clock was ahead. */
+const restSecondsMax = 3600
 /** The wait after a sweep that left more, for what others write. */
 const sweepAgainMilliseconds = 25
 const idleMillisecondsMax = 5000
@@ -170,7 +172,7 @@ export function createReconciler(
   }
 }
 
-/** Removes operations whose time is over, some at a time. */
+/** Removes operations whose time is over, some at a time, and ends waits that are too long. */
 class Sweep {
   /** The last look swept, and left more. */
   leftMore = false
@@ -182,9 +184,12 @@ class Sweep {
   }
 
   async look(now: number): Promise<void> {
-    if (now < this.#at) return
-    this.#at = now + sweepEverySeconds * 1000
+    const every = sweepEverySeconds * 1000
+    // It is farther away where the clock was set back.
+    if (now < this.#at && this.#at - now <= every) return
+    this.#at = now + every
     const { store, limits } = this.#deps
+    await store.hasten(now, now + Math.max(restSecondsMax, 2 * limits.backoffSecondsMax) * 1000)
     const before = now - limits.operationKeptSeconds * 1000
     this.leftMore = (await store.sweepOperations(before, sweepRowsMax)) >= sweepRowsMax
     if (this.leftMore) this.#at = now

@@ -344,6 +344,37 @@ test('what has ended is swept every ten minutes, not at every look', async () =>
   assert.equal(sweeps, 2)
 })
 
+test('what was planned while the clock was ahead is not waited for when it is set back', async () => {
+  let looks = 0
+  const waiting: ValveScript = {
+    observe: async () => ++looks,
+    next: () => ({ kind: 'wait', seconds: 60 }),
+  }
+  await using t = await startPlane({
+    providers: [scriptedProvider(waiting)],
+    timers: stillTimers().timers,
+  })
+  const day = 24 * 3600
+  const look = async (): Promise<void> => {
+    t.plane.reconciler.wake()
+    await turns()
+  }
+  t.clock.advance(day)
+  await t.call('PUT', valve('a'), body)
+  await look()
+  assert.equal(looks, 1)
+  t.clock.advance(-day)
+  // The first one finds what is planned, the next one claims it.
+  await look()
+  await look()
+  assert.equal(looks, 2)
+  await look()
+  assert.equal(looks, 2)
+  t.clock.advance(61)
+  await look()
+  assert.equal(looks, 3)
+})
+
 test('what has ended is swept again as long as a sweep leaves more', async () => {
   await using store = await changeable()
   let ended = 1203

@@ -82,6 +82,7 @@ export function mortalStore(inner: Store): MortalStore {
       renew: mortal((claim, now, leaseSeconds) => inner.renew(claim, now, leaseSeconds)),
       release: mortal((claim, dueAt, failed) => inner.release(claim, dueAt, failed)),
       nextDue: mortal(() => inner.nextDue()),
+      hasten: mortal((now, latest) => inner.hasten(now, latest)),
       sweepOperations: mortal((before, limit) => inner.sweepOperations(before, limit)),
       ping: mortal(() => inner.ping()),
       [Symbol.asyncDispose]: async () => undefined,

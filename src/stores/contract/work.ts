@@ -54,6 +54,31 @@ export function workContract(name: string, given: Given): void {
       assert.notEqual(await store.operation('running'), undefined)
     })
 
+    given('work that is due too late is due now, if nobody has it', async (store) => {
+      await store.transact(async (tx) => {
+        for (const [key, due] of [
+          ['/a', 40],
+          ['/b', 41],
+          ['/c', 90],
+        ] as const) {
+          await tx.schedule(key, due)
+        }
+      })
+      const [held] = await store.claimDue('x', 40, 30, 1)
+      assert.equal(held?.key, '/a')
+      assert.ok(held)
+      await store.release(held, 95, false)
+      assert.equal((await store.claimDue('x', 10, 30, 5)).length, 0)
+      await store.hasten(10, 50)
+      const due = await store.claimDue('x', 10, 30, 5)
+      assert.deepEqual(due.map(({ key }) => key).sort(), ['/a', '/c'])
+      await store.hasten(5, 5)
+      assert.deepEqual(
+        (await store.claimDue('y', 5, 30, 5)).map(({ key }) => key),
+        ['/b'],
+      )
+    })
+
     given('events are appended in their order', async (store) => {
       for (const action of ['first', 'second']) {
         await store.transact((tx) =>

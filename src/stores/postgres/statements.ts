@@ -143,6 +143,8 @@ export const changes = named({
       attempt = CASE WHEN $2 = 1 AND wanted_at IS NULL THEN attempt + 1 ELSE 0 END,
       wanted_at = NULL, lease_owner = NULL, lease_until = NULL
     WHERE key = $3 AND fence = $4 AND lease_owner IS NOT NULL`,
+  hasten: `UPDATE work SET due_at = $1 WHERE key IN (
+      SELECT key FROM work WHERE due_at > $2 AND lease_owner IS NULL FOR UPDATE SKIP LOCKED)`,
   sweepOperations: `DELETE FROM operations WHERE id IN (
       SELECT id FROM operations WHERE running = 0 AND ended_at < $1 ORDER BY ended_at LIMIT $2
       FOR UPDATE SKIP LOCKED)`,

@@ -233,6 +233,10 @@ export class PostgresStore implements Store {
     this.#options.listener.add(callback)
   }
 
+  async hasten(now: number, latest: number): Promise<void> {
+    await this.#ask(changes.hasten, [now, latest])
+  }
+
   async sweepOperations(before: number, limit: number): Promise<number> {
     return (await this.#ask(changes.sweepOperations, [before, limit])).changes
   }

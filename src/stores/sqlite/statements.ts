@@ -31,6 +31,7 @@ export const queries = {
   nextDue: 'SELECT due_at FROM work WHERE lease_owner IS NULL ORDER BY due_at LIMIT 1',
   nextLeaseEnd:
     'SELECT lease_until FROM work WHERE lease_owner IS NOT NULL ORDER BY lease_until LIMIT 1',
+  anyAfter: 'SELECT 1 FROM work WHERE due_at > ? AND lease_owner IS NULL LIMIT 1',
   anySwept: 'SELECT 1 FROM operations WHERE running = 0 AND ended_at < ? LIMIT 1',
   feedPositions: 'SELECT name, position FROM feeds',
   feedSince:
@@ -76,6 +77,7 @@ export const changes = {
       attempt = CASE WHEN ?2 = 1 AND wanted_at IS NULL THEN attempt + 1 ELSE 0 END,
       wanted_at = NULL, lease_owner = NULL, lease_until = NULL
     WHERE key = ?3 AND fence = ?4 AND lease_owner IS NOT NULL`,
+  hasten: 'UPDATE work SET due_at = ? WHERE due_at > ? AND lease_owner IS NULL',
   sweepOperations: `DELETE FROM operations WHERE id IN (
       SELECT id FROM operations WHERE running = 0 AND ended_at < ? ORDER BY ended_at LIMIT ?)`,
 } as const

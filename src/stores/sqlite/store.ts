@@ -326,6 +326,11 @@ export class SqliteStore implements Store {
     this.#callbacks.push(callback)
   }
 
+  async hasten(now: number, latest: number): Promise<void> {
+    const any = await this.#ask(() => this.#queries.anyAfter.get(latest))
+    if (any !== undefined) await this.#write(() => this.#changes.hasten.run(now, latest))
+  }
+
   async sweepOperations(before: number, limit: number): Promise<number> {
     const any = await this.#ask(() => this.#queries.anySwept.get(before))
     if (any === undefined) return 0
