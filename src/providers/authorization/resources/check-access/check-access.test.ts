@@ -102,7 +102,7 @@ test('anybody may ask about themselves; about others only who may', async () => 
   await refused(t.call('POST', path, wild), 'InvalidRequestContent', 400)
 })
 
-test('of others, what is assigned elsewhere is told to whoever may read it there', async () => {
+test('of others, what is assigned elsewhere is shown to whoever may read it there', async () => {
   await using t = await openInstallation()
   const other = 'eeeeeeee-0000-4000-8000-000000000002'
   for (const one of [group, `${group}2`]) {
