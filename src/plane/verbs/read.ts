@@ -134,10 +134,10 @@ export async function runList(
   const purpose = tokenPurpose(route, input.query)
   const cursor = readCursor(deps, purpose, input.query)
   const { principal } = input
-  const question = { principal, action: route.operation, scope: route.scope }
+  const reading = { principal, action: route.operation, scope: route.scope }
   // Of a list that is open to all, whoever may not read there is not told what exists.
   const mayKnow =
-    !compiled.isOpenList || (await allowsWithoutAttributes(deps.access, question, deps.clock.now()))
+    !compiled.isOpenList || (await allowsWithoutAttributes(deps.access, reading, deps.clock.now()))
   if (mayKnow) await requireParent(deps, compiled, route.id)
   const context: ListContext = {
     ...contextOf(deps, input, deps.clock.now(), deps.store),
