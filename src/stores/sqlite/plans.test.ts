@@ -24,7 +24,7 @@ const db = new DatabaseSync(':memory:')
 for (const text of [...initial.sqlite, ...activity.sqlite]) db.exec(text)
 
 /** The statements of the audit trail. */
-const { oldest: _whole, ...sweeps } = sweepQueries
+const { oldest: _whole, newest: _end, ...sweeps } = sweepQueries
 const { lastBlock: _newest, ...blocks } = blockQueries
 const trail = { ...sweeps, ...blocks, ...scanQueries }
 
