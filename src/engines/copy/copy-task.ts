@@ -9,6 +9,7 @@ import {
   type CopyJournal,
   type CopyTask,
   type ObjectsLocation,
+  toBeContinued,
 } from './engine.ts'
 import { FolderSink } from './files/folder-sink.ts'
 import { FolderSource } from './files/folder-source.ts'
@@ -49,9 +50,10 @@ export async function copyTask(
         return await copyObjects(task, opened, sink, { journal, signal })
       }
     } catch (error) {
-      // A stage is useful only to the same run when it continues, and these two errors end the run.
+      // A stage is useful only to the same run when it continues, and these end the run.
       const isFinal = error instanceof CopyFailure && error.retry === 'never'
-      if (isFinal || error instanceof CopyCancelled) await sink.discard()
+      const isCancelled = error instanceof CopyCancelled && signal.reason !== toBeContinued
+      if (isFinal || isCancelled) await sink.discard()
       throw error
     }
   }

@@ -172,9 +172,13 @@ export interface CopySession extends AsyncDisposable {
   /**
    * Resolves when all is published. Rejects with `CopyFailure`, with `CopyCancelled` within seconds of the signal
    * (what was published before is then as it was; a task that is publishing is seen to its end), or with what the journal threw. Tasks may run side by side.
+   * What was staged is removed, unless the signal's reason is `toBeContinued`.
    */
   copy(task: CopyTask, journal: CopyJournal, signal: AbortSignal): Promise<void>
 }
+
+/** The reason of a signal: another session goes on with the task, so what was staged is kept. */
+export const toBeContinued = 'to be continued'
 
 export interface CopyEngine {
   open(): CopySession

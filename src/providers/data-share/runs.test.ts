@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { CopyCancelled, type CopyEngine, CopyFault } from '#engines/copy/engine.ts'
@@ -13,6 +16,7 @@ import { requireOrSkip } from '../../../tests/require.ts'
 import { until } from '../../../tests/until.ts'
 import { openGrants } from './domain/store/grants.ts'
 import { openRuns } from './domain/store/runs.ts'
+import { cutEngine } from './testing/cut.ts'
 import { consumer, type Sharing, sharingStore, startSharing, taken } from './testing/start.ts'
 import { openStoreAt } from './testing/stores.ts'
 
@@ -280,6 +284,26 @@ test('a process ends while a target publishes for ever, and leaves the run to th
   }
   const run = await openRuns(store.sql, realClock).find(runId)
   assert.equal(run?.endedAt, null)
+})
+
+test('a process ends in the middle of a full copy, and the next one goes on with what it staged', async () => {
+  await using store = await sharingStore()
+  const root = mkdtempSync(join(tmpdir(), 'armature-share-'))
+  const copying = Promise.withResolvers<void>()
+  const engine = cutEngine({ target: 'folder', call: 'commit', when: 'after' }, async (signal) => {
+    copying.resolve()
+    if (!signal.aborted) await once(signal, 'abort')
+  })
+  let runId = ''
+  {
+    await using started = await startSharing({ engine, store, root })
+    runId = await beginCopy(started)
+    await copying.promise
+  }
+  await using started = await startSharing({ store, root })
+  assert.equal((await started.ended(runId)).status, 'Succeeded')
+  assert.equal(started.read('taker', 'got/a.txt'), 'one')
+  rmSync(root, { recursive: true, force: true })
 })
 
 test('what begins while it is revoked is refused or cancelled; a revocation stays, whatever else changes', async (t) => {

@@ -87,7 +87,7 @@ process.on('message', (message: ToWorker) => {
       void run(message.task, message.outbound)
       return
     case 'cancel':
-      cancels.get(message.taskId)?.abort()
+      cancels.get(message.taskId)?.abort(message.reason)
       return
     case 'answer':
       waiting.get(message.call)?.resolve(message.value)

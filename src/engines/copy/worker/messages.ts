@@ -12,7 +12,7 @@ export type JournalCall = {
 
 export type ToWorker =
   | { readonly kind: 'copy'; readonly task: CopyTask; readonly outbound: OutboundSettings }
-  | { readonly kind: 'cancel'; readonly taskId: string }
+  | { readonly kind: 'cancel'; readonly taskId: string; readonly reason: string | undefined }
   | { readonly kind: 'answer'; readonly call: number; readonly value: unknown }
   | { readonly kind: 'refused'; readonly call: number; readonly message: string }
 

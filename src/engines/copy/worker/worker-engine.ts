@@ -17,6 +17,7 @@ import {
   type CopyJournal,
   type CopySession,
   type CopyTask,
+  toBeContinued,
 } from '../engine.ts'
 import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 
@@ -64,7 +65,8 @@ class WorkerSession implements CopySession {
     }
     this.#running.set(task.id, running)
     const cancel = (): void => {
-      this.#say(child, { kind: 'cancel', taskId: task.id })
+      const reason = signal.reason === toBeContinued ? toBeContinued : undefined
+      this.#say(child, { kind: 'cancel', taskId: task.id, reason })
       timer = setTimeout(() => {
         if (!running.isPublishing) child.kill('SIGKILL')
       }, cancelMilliseconds)

@@ -3,7 +3,13 @@
  * and handles cancellations. Every replica has one; a run whose worker died is continued by another.
  */
 
-import { CopyCancelled, CopyFailure, CopyFault, type CopySession } from '#engines/copy/engine.ts'
+import {
+  CopyCancelled,
+  CopyFailure,
+  CopyFault,
+  type CopySession,
+  toBeContinued,
+} from '#engines/copy/engine.ts'
 import { ApiError } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { shortWords } from '#kernel/short-words.ts'
@@ -171,9 +177,9 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
   const session = deps.engine.open()
   const letGo = (why: EarlyEnd): void => {
     ends.push(why)
-    end.abort()
-    if (why !== 'cancelled') enough.abort()
-    // Not by a cancellation, which removes what was copied: the next worker continues it.
+    // A cancellation removes what was copied. Otherwise the next worker continues it.
+    end.abort(why === 'cancelled' ? undefined : toBeContinued)
+    if (why !== 'cancelled') enough.abort(toBeContinued)
     if (why === 'slow' || why === 'stuck') void session[Symbol.asyncDispose]()
     // A target that publishes for ever would hold up the end of this process.
     if (why === 'released')
