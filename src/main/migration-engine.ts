@@ -41,6 +41,7 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
       validate: async (...asked) => (await engine()).validate(...asked),
       setUpReplication: async (source) => (await engine()).setUpReplication(source),
       run: async (...asked) => (await engine()).run(...asked),
+      place: async () => (await engine()).place(),
       observe: async (migration) => (await engine()).observe(migration),
       report: async (migration) => (await engine()).report(migration),
       cutover: async (...asked) => (await engine()).cutover(...asked),

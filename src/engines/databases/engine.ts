@@ -468,6 +468,12 @@ export interface DatabaseEngine extends AsyncDisposable {
    */
   run(migration: string, spec: MigrationSpec, credentials: Credentials): Promise<void>
 
+  /**
+   * The same for all engines that see the records and the processes of this one's workers, and no others. To another one a worker of
+   * this one is `none` or `lost`.
+   */
+  readonly place: () => Promise<string>
+
   /** The known state, without contacting the servers. An unknown migration is `none`, no error. */
   observe(migration: string): Promise<ObservedMigration>
 

@@ -23,7 +23,7 @@ import {
 import { type ClientPrograms, findClientPrograms } from './find-client-programs.ts'
 import { Looks } from './looks/looks.ts'
 import type { LookName } from './looks/messages.ts'
-import { endProgramsLeftBy, identify, isRunning } from './process-identity.ts'
+import { endProgramsLeftBy, identify, isRunning, placeOf } from './process-identity.ts'
 import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
 import { reportOf } from './report.ts'
 import type { WorkerOrders } from './worker.ts'
@@ -145,6 +145,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
         ...(options.haltAt === undefined ? {} : { haltAt: options.haltAt }),
       })
     },
+
+    place: async () => placeOf(options.folder),
 
     async observe(migration) {
       const folder = folderOf(migration)

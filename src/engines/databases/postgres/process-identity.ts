@@ -1,6 +1,9 @@
 /** Finds out whether a process of ours still runs, even when its number was reused. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import type { ProcessIdentity } from './record.ts'
 
 export function identify(pid: number): ProcessIdentity {
@@ -16,6 +19,14 @@ export function isRunning(process_: ProcessIdentity): boolean {
   }
   const started = startedAt(process_.pid)
   return process_.started === '' || started === undefined || started === process_.started
+}
+
+/** The same where both the folder and processes of this system are seen: containers of one machine see others. */
+export function placeOf(folder: string): string {
+  const namespace = '/proc/self/ns/pid'
+  const processes = existsSync(namespace) ? readlinkSync(namespace) : ''
+  const text = JSON.stringify([hostname(), processes, resolve(folder)])
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
 const programs: ReadonlySet<string> = new Set(['pg_dump', 'pg_restore'])

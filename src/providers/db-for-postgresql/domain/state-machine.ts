@@ -127,7 +127,7 @@ export function advance(
 
 /** Progress of a migration that waits because others are at work; `turn` names what it waits for. */
 export function waitingProgress(next: Progress, turn: string, reason: string): Progress {
-  const { plan: _not, todo: _yet, ...rest } = next
+  const { plan: _not, todo: _yet, place: _none, ...rest } = next
   const waits = `It goes on when ${reason}.`
   return {
     ...rest,

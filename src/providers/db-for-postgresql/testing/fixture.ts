@@ -45,6 +45,7 @@ export interface MigrationFixture extends AsyncDisposable {
   readonly plane: RunningPlane
   readonly store: Store
   readonly engine: DatabaseEngine
+  readonly settings: MigrationSettings
   readonly source: TestServer
   readonly target: TestServer
   call(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<Wire>
@@ -151,25 +152,20 @@ export async function openMigrationFixture(
     options.engine?.(folder) ??
       createPostgresEngine({ clock: realClock, folder, outbound: openWay }),
   )
-  const plane = starting.use(
-    createMigrationPlane({
-      store,
-      engine,
-      settings: {
-        fence: options.fence ?? 'cutover',
-        verify: 'counts',
-        atOnceMax: options.atOnceMax ?? 32,
-        tablesAtOnce: 2,
-        databasesAtOnce: 2,
-        serverAddresses: new Map([['mapped', targetServer.address]]),
-        // Simulates containers: targets reach the source by another name.
-        sourcesFromTargets: new Map([
-          [`127.0.0.1:${source.address.port}`, { host: 'localhost', port: source.address.port }],
-        ]),
-      },
-      allows: options.allows ?? (() => true),
-    }),
-  )
+  const settings: MigrationSettings = {
+    fence: options.fence ?? 'cutover',
+    verify: 'counts',
+    atOnceMax: options.atOnceMax ?? 32,
+    tablesAtOnce: 2,
+    databasesAtOnce: 2,
+    serverAddresses: new Map([['mapped', targetServer.address]]),
+    // Simulates containers: targets reach the source by another name.
+    sourcesFromTargets: new Map([
+      [`127.0.0.1:${source.address.port}`, { host: 'localhost', port: source.address.port }],
+    ]),
+  }
+  const allows = options.allows ?? (() => true)
+  const plane = starting.use(createMigrationPlane({ store, engine, settings, allows }))
   plane.start()
   const opened = starting.move()
 
@@ -214,6 +210,7 @@ export async function openMigrationFixture(
     plane,
     store,
     engine,
+    settings,
     source,
     target: targetServer,
     call,

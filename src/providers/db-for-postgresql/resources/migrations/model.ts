@@ -214,6 +214,8 @@ export interface Progress {
   readonly round?: number
   /** The migration that is at work on the target while this one waits for its turn. */
   readonly turn?: string
+  /** Where the worker's record and process are seen, and when somebody there looked last, about. */
+  readonly place?: { readonly of: string; readonly at: number }
   /** When to look again. Never, when left out. */
   readonly lookInSeconds?: number
 }

@@ -58,12 +58,17 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
     },
     async observe(subject) {
       const { token, last, model, desired, now } = subject
+      const here = await deps.engine.place()
+      if (last !== undefined && isElsewhere(last, here, now)) {
+        const { todo: _theirs, ...same } = last
+        return { ...same, lookInSeconds: elsewhereLookSeconds }
+      }
       const failure = failures.get(token)
       failures.delete(token)
       // A migration that is being deleted is canceled, whatever was asked before.
       const asked: Migration = desired ?? { ...model, asked: { ...model.asked, cancel: 'all' } }
       const seen: Observation = failure ?? (await look(deps, subject, asked))
-      const next = advance(asked, last, seen, now)
+      const next = placed(advance(asked, last, seen, now), here, now)
       // The unique key of the store decides when two migrations go on at once.
       if (!holdsPlace(next) || (last !== undefined && holdsPlace(last))) return next
       const other = await findAtTarget(deps.reader, parentOf(subject.id), subject.id)
@@ -85,6 +90,24 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
       if (failed(outcome)) failures.set(subject.token, outcome)
     },
   })
+}
+
+/** Where the place is not of this process: another one looks at the migration, which was there a moment ago. */
+const elsewhereLookSeconds = 1
+const presentMilliseconds = 30_000
+const absentMilliseconds = 120_000
+
+/** Another process looks after its worker. Here there would seem to be none. */
+function isElsewhere({ place }: Progress, here: string, now: number): boolean {
+  return place !== undefined && place.of !== here && now - place.at < absentMilliseconds
+}
+
+/** Recorded before its worker begins, and now and then as long as it has a record. */
+function placed(next: Progress, here: string, now: number): Progress {
+  const { place, ...rest } = next
+  if (next.plan === undefined || next.isForgotten) return rest
+  const isRecent = place?.of === here && Math.abs(now - place.at) < presentMilliseconds
+  return { ...rest, place: isRecent ? place : { of: here, at: now } }
 }
 
 /** The migration as it is wanted in this round. */
