@@ -1,6 +1,6 @@
 /**
  * The durable record of a migration: a folder with the requests and the progress, each file replaced as a whole.
- * Only the worker writes `state.json`, only its caller the others. No file holds a secret.
+ * Only the worker that has the lock writes `state.json`, only its caller the others. No file holds a secret.
  */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -183,6 +183,15 @@ export class RecordFolder {
 
   writeSpawned(process: ProcessIdentity): void {
     this.write('worker.json', process, false)
+  }
+
+  /** Why a worker cannot take the lock, and with it the record. */
+  readTrouble(): string {
+    return this.read<{ readonly message: string }>('trouble.json')?.message ?? ''
+  }
+
+  writeTrouble(message: string): void {
+    if (message !== this.readTrouble()) this.write('trouble.json', { message }, false)
   }
 
   readTables<T extends ComparedTable | ReportedTable>(name: string): readonly T[] {

@@ -46,15 +46,9 @@ const leaveMilliseconds = 2_000
 
 /** Returns when all is at an end, or stopped. */
 export async function runMigration(run: MigrationRun): Promise<void> {
-  const state = openState(run)
   const stopping = new AbortController()
   const stop = AbortSignal.any([run.stop, stopping.signal])
   let intents = run.folder.readIntents()
-  const save = (durable: boolean): void => {
-    state.updatedAt = run.clock.now()
-    run.folder.writeState(state, durable)
-  }
-  save(true)
   const cancels = run.spec.databases.map(() => new AbortController())
   const read = (): void => {
     intents = run.folder.readIntents()
@@ -63,13 +57,23 @@ export async function runMigration(run: MigrationRun): Promise<void> {
     }
   }
   read()
-  const timers = [
-    setInterval(() => save(false), tickMilliseconds),
-    setInterval(read, intentMilliseconds),
-  ]
+  await using timers = new AsyncDisposableStack()
+  const every = (milliseconds: number, work: () => void): void => {
+    const timer = setInterval(work, milliseconds)
+    timers.defer(() => clearInterval(timer))
+  }
+  every(intentMilliseconds, read)
+  await using lock = await takeLock(run, stop, () => allCanceled(run.spec, intents))
+  // Not before: until then another worker may be at the record, perhaps of another machine.
+  const state = openState(run)
+  if (stop.aborted || run.folder.readState()?.ended === true) return
+  const save = (durable: boolean): void => {
+    state.updatedAt = run.clock.now()
+    run.folder.writeState(state, durable)
+  }
+  save(true)
+  every(tickMilliseconds, () => save(false))
   try {
-    await using lock = await takeLock(run, state, stop, () => allCanceled(run.spec, intents))
-    if (stop.aborted) return
     // The server has let go of the lock with the session: another worker may take it, so this one ends. It ends at
     // once: a server that crashed has forgotten commits that were not flushed, and what goes on would not know.
     lock?.client.once('end', () => stopping.abort())
@@ -86,7 +90,7 @@ export async function runMigration(run: MigrationRun): Promise<void> {
       ({ observed, pending }) => isEnd(observed.phase) && pending.length === 0,
     )
   } finally {
-    for (const timer of timers) clearInterval(timer)
+    await timers.disposeAsync()
     save(true)
   }
 }
@@ -117,7 +121,6 @@ function allCanceled(spec: MigrationSpec, intents: Intents): boolean {
  */
 async function takeLock(
   run: MigrationRun,
-  state: MigrationState,
   stop: AbortSignal,
   canceled: () => boolean,
 ): Promise<Session | undefined> {
@@ -134,13 +137,12 @@ async function takeLock(
         key,
       ])
       if (got === 'true') {
-        state.message = ''
+        run.folder.writeTrouble('')
         return session
       }
       await session[Symbol.asyncDispose]()
-      state.message = 'Another worker holds the lock of this migration on the target server.'
     } catch (error) {
-      state.message = error instanceof Error ? error.message : String(error)
+      run.folder.writeTrouble(error instanceof Error ? error.message : String(error))
       if (canceled()) return undefined
       // Wrong credentials are not mended by waiting: the databases fail with the server's words.
       if (!isTransient(error)) return undefined

@@ -1,0 +1,48 @@
+/** A second worker of a migration, as one on another machine is that sees the record and not the first one's process. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openWay } from '#outbound/testing/ways.ts'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import { until } from '../../../../tests/until.ts'
+import { isEnded, openMigrationFixture, startReplicating } from '../testing/fixture.ts'
+import { findServer, howToGetServers } from '../testing/servers.ts'
+import { findClientPrograms } from './find-client-programs.ts'
+import { RecordFolder } from './record.ts'
+import { runMigration } from './run-migration.ts'
+
+test('a second worker leaves the record to the one that has the lock, and finds it as that one left it', async (t) => {
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  await using fixture = await openMigrationFixture(15, 15)
+  await using engine = fixture.open()
+  await fixture.make('shop', ['CREATE TABLE note (id int PRIMARY KEY)'])
+  const spec = fixture.spec(['shop'], { mode: 'online' })
+  await startReplicating(fixture, engine, 'm1', spec)
+  const folder = new RecordFolder(join(fixture.folder, 'm1'))
+  const first = folder.readState()?.worker
+  const programs = await findClientPrograms()
+  assert.ok(programs !== undefined)
+  const second = runMigration({
+    migration: 'm1',
+    spec,
+    credentials: { ...fixture.credentials, outbound: openWay },
+    programs,
+    clock: { now: () => Date.now() },
+    folder,
+    process: { pid: 1, started: 'elsewhere' },
+    stop: new AbortController().signal,
+    onBoundary: () => undefined,
+  })
+  // The first one writes what it knows again and again.
+  for (let writes = 0; writes < 10; writes++) {
+    const before = folder.readState()
+    assert.deepEqual(before?.worker, first)
+    await until(() => folder.readState()?.updatedAt !== before?.updatedAt)
+  }
+  await engine.cutover('m1', ['shop'])
+  await fixture.until(engine, 'm1', isEnded)
+  await second
+  const { worker, ended, databases } = folder.readState() ?? {}
+  assert.deepEqual([worker, ended, databases?.[0]?.observed.phase], [first, true, 'succeeded'])
+})
