@@ -11,6 +11,7 @@ import type { PlaneDependencies } from './dependencies.ts'
 import type { LocatedRoute, WriteRoute } from './locate.ts'
 import { nextTurn } from './next-turn.ts'
 import type { Outcome, RunInput } from './plane.ts'
+import { requireHeld } from './reconcile/held.ts'
 import { declaredWrite } from './verbs/declared-answer.ts'
 import { aboveShared, sharedWrite } from './verbs/locked-write.ts'
 import { putInside } from './verbs/put.ts'
@@ -188,6 +189,7 @@ async function writeAll(
     }
   }
   await Promise.all(writes)
+  requireHeld()
   return outcomes
 }
 

@@ -8,6 +8,7 @@ import type { FeedPositions, Optimistic, Tx } from '#stores/store.ts'
 import type { CompiledType } from './compiled-type.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import type { RunInput } from './plane.ts'
+import { requireHeld } from './reconcile/held.ts'
 
 type Deps = Pick<PlaneDependencies, 'store'> & Partial<Pick<PlaneDependencies, 'access'>>
 type Type = Pick<CompiledType, 'stored'>
@@ -18,7 +19,12 @@ export function transactOn<T>(
   { stored }: Type,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  return store.transact(work, stored?.feed)
+  const held = async (tx: Tx): Promise<T> => {
+    const done = await work(tx)
+    requireHeld()
+    return done
+  }
+  return store.transact(held, stored?.feed)
 }
 
 interface CallersWork<R, T> {
@@ -45,6 +51,7 @@ export async function transactFor<R, T>(
     const done = await inside(opened, tx)
     // The caller was already told that the request failed, so nothing may be committed.
     signal?.throwIfAborted()
+    requireHeld()
     return done
   }
   if (name !== undefined && authorizeAgain !== undefined) {

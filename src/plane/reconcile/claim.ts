@@ -9,6 +9,7 @@ import { forEverybody } from '#stores/awaited.ts'
 import { type Claim, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { LostClaim } from '#stores/tries.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
+import { whileHeld } from './held.ts'
 import { LargeWork } from './large-work.ts'
 import type { Lease } from './record.ts'
 import { type ReplacedState, watchReplacedState } from './replaced-state.ts'
@@ -308,7 +309,8 @@ async function handle(deps: PlaneDependencies, lease: Lease, timers: Timers): Pr
   let timer = timers.after(everyMilliseconds, () => void renew())
   try {
     for (let steps = 0; isHeld(deps, lease) && steps < stepsPerClaimMax; steps++) {
-      if (!(await reconcileOnce(deps, lease))) return
+      const once = () => reconcileOnce(deps, lease)
+      if (!(await whileHeld(() => isHeld(deps, lease), once))) return
     }
     await deps.store.release(claim, deps.clock.now(), false)
   } finally {

@@ -143,6 +143,35 @@ test('a refused renewal ends the lease, although its time is not over', async ()
   assert.deepEqual(steps, [1, 2])
 })
 
+test('what work writes as a caller does is not kept once its lease is over', async () => {
+  await using store = await memoryStore()
+  const title = { properties: { title: 'late' } }
+  const outcomes: string[] = []
+  const put = async (path: string): Promise<void> => {
+    const written = t.call('PUT', path, title).then(({ status }) => status)
+    outcomes.push(String(await written.catch((error: unknown) => error)))
+  }
+  await using t = await startPlane({
+    store,
+    providers: [
+      scriptedProvider({
+        observe: async () => null,
+        next: () => (outcomes.length < 2 ? { kind: 'step', step: 'turn' } : { kind: 'done' }),
+        async perform() {
+          await put(`${group}/providers/Vendor.Sample/notes/a`)
+          // As after a process has stood still.
+          t.clock.advance(31)
+          await put(`${group}/providers/Vendor.Sample/notes/b`)
+        },
+      }),
+    ],
+  })
+  await t.call('PUT', valve, open)
+  await until(() => outcomes.length === 2)
+  assert.deepEqual(outcomes, ['201', 'StoreConflict: the work went to another process'])
+  await assert.rejects(t.call('GET', `${group}/providers/Vendor.Sample/notes/b`), { status: 404 })
+})
+
 test('one claim does fifty steps and is given back; the rest is done under another', async () => {
   await using inner = await memoryStore()
   const store = counted(inner)
