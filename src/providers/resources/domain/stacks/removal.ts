@@ -29,7 +29,10 @@ interface RemovalDependencies extends Pick<PlaneServices, 'caller' | 'listTracke
   textOf(key: string): string
 }
 
-type Recorded = Pick<StackProgress, 'unmanaged' | 'deleted' | 'detached' | 'failed'>
+type Recorded = Pick<
+  StackProgress,
+  'unmanaged' | 'deleted' | 'detached' | 'failed' | 'operations'
+>
 
 export class Removal {
   readonly #deps: RemovalDependencies
@@ -38,15 +41,19 @@ export class Removal {
   readonly #detached: string[]
   readonly #failed: Map<string, FailedResource>
   /** The status addresses of running deletions, by resource key. */
-  readonly #operations = new Map<string, string>()
+  readonly #operations: Map<string, string>
   readonly #ranks = new Map<string, number>()
   /** Those that are known to be deleted, not detached. */
   readonly #toDelete = new Set<string>()
   #pass = 1
   #goneInPass = 0
 
-  constructor(deps: RemovalDependencies, { unmanaged, deleted, detached, failed }: Recorded) {
+  constructor(
+    deps: RemovalDependencies,
+    { unmanaged, deleted, detached, failed, operations = {} }: Recorded,
+  ) {
     this.#deps = deps
+    this.#operations = new Map(Object.entries(operations))
     this.#unmanaged = new Set(unmanaged)
     this.#deleted = [...deleted]
     this.#detached = [...detached]
@@ -77,6 +84,7 @@ export class Removal {
       deleted: this.#deleted,
       detached: this.#detached,
       failed: [...this.#failed.values()],
+      ...(this.#operations.size === 0 ? {} : { operations: Object.fromEntries(this.#operations) }),
     }
   }
 

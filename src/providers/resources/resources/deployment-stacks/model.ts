@@ -94,6 +94,8 @@ export interface StackProgress {
   readonly deleted: readonly string[]
   readonly detached: readonly string[]
   readonly failed: readonly FailedResource[]
+  /** The status addresses of deletions that were sent and run, by resource key. */
+  readonly operations?: Readonly<Record<string, string>>
   readonly outputs?: Readonly<Record<string, unknown>>
   readonly endedAt?: number
   readonly error?: StepError

@@ -99,9 +99,10 @@ const unseen = { resources: [], unmanaged: [], deleted: [], detached: [], failed
 
 /** The same for a progress and for what is read of its record. */
 function markOf({ phase, resources, failed, endedAt, ...removal }: StackProgress): string {
-  const { unmanaged, deleted, detached } = removal
+  const { unmanaged, deleted, detached, operations = {} } = removal
   const failures = failed.map(({ id }) => id)
-  const text = JSON.stringify([phase, resources, unmanaged, deleted, detached, failures, endedAt])
+  const gone = [unmanaged, deleted, detached, failures, Object.keys(operations).sort()]
+  const text = JSON.stringify([phase, resources, gone, endedAt])
   return createHash('sha256').update(text).digest('base64')
 }
 

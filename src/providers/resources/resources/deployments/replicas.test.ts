@@ -178,3 +178,35 @@ test('a stack that another replica has ended deletes nothing once more', async (
   assert.equal(await stateOf(one, path), 'Succeeded')
   assert.equal(await isThere(one, vaultAt('c')), true)
 })
+
+test('what a stack has deleted and somebody made anew stays, although another replica goes on with the stack', async () => {
+  await using replicas = await startReplicas()
+  const { one, other } = replicas
+  other.isPaused = true
+  const path = `${group}/providers/Vendor.Resources/deploymentStacks/s`
+  const put = async (resources: readonly object[]): Promise<void> => {
+    const properties = {
+      template: templateFor(resources),
+      actionOnUnmanage: { resources: 'delete', resourceGroups: 'detach' },
+      denySettings: { mode: 'none' },
+    }
+    await one.t.call('PUT', path, { properties }, stacks)
+  }
+  await put([vault('a'), pod])
+  await until(async () => isTerminalState(await stateOf(one, path)))
+  assert.equal(await stateOf(one, path), 'Succeeded')
+  one.left.add(slow.toLowerCase())
+  await put([vault('a')])
+  await until(async () => (await stateOf(one, slow)) === 'Deleting')
+  await waits(one, other, path)
+  await other.look(slow)
+  await until(async () => !(await isThere(other, slow)))
+  const { type: _type, name: _name, apiVersion: version, ...body } = pod
+  await other.t.call('PUT', slow, body, { version })
+  await until(async () => {
+    await other.look(path)
+    return isTerminalState(await stateOf(other, path))
+  })
+  assert.equal(await stateOf(other, path), 'Succeeded')
+  assert.equal(await stateOf(other, slow), 'Succeeded')
+})
