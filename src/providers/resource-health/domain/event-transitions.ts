@@ -24,6 +24,9 @@ export type Changed =
 const updatesMax = 200
 /** The characters of an event as JSON, which is read and written in one go. */
 const eventCharactersMax = 1024 * 1024
+/** The characters of the rows by which an event is found: one for each subscription that it names, with all services and regions. */
+const rowCharactersMax = 2 * 1024 * 1024
+const rowCharacters = 100
 
 export function published(
   {
@@ -232,6 +235,10 @@ function completed(
 
 /** Without the oldest updates, where all are too many: the same update may be one of thousands of regions. */
 function withinLimit(event: HealthEvent): Changed {
+  if (charactersOfRows(event) > rowCharactersMax) {
+    const message = `with the names of all services and regions for each subscription that it names, the event would be found by more than ${rowCharactersMax} characters`
+    return { ok: false, problems: [{ path: 'properties.impact', message }] }
+  }
   const lengths = new Map<object, number>()
   const lengthOf = (update: object): number => {
     const length = lengths.get(update) ?? JSON.stringify(update).length
@@ -255,6 +262,17 @@ function withinLimit(event: HealthEvent): Changed {
   }
   const message = `the event would have more than ${eventCharactersMax} characters, with what each of its regions has`
   return { ok: false, problems: [{ path: 'properties.impact', message }] }
+}
+
+/** An event of a subscription is for that one alone, whatever it names. */
+function charactersOfRows({ owner, properties: { impact } }: HealthEvent): number {
+  if (owner !== '/') return 0
+  const names = impact.flatMap(({ impactedService, impactedRegions }) => [
+    impactedService,
+    ...impactedRegions.map(({ impactedRegion }) => impactedRegion),
+  ])
+  const characters = names.reduce((sum, { length }) => sum + length, rowCharacters)
+  return namedSubscriptions(impact).size * characters
 }
 
 function withUpdates(event: HealthEvent, kept: number): HealthEvent {

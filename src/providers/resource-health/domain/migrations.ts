@@ -63,6 +63,12 @@ function availability(key: string, clustered: string): readonly string[] {
   ]
 }
 
+/** Whose timeline it is. Of older ones it is not known. */
+const ownersOfSteps: readonly string[] = [
+  "alter table health_steps add column owner text not null default ''",
+  'create index health_steps_by_owner on health_steps (owner)',
+]
+
 export const healthMigrations: readonly Migration[] = [
   { area: 'health', number: 1, sqlite: tables(' without rowid'), postgres: tables('') },
   {
@@ -72,4 +78,5 @@ export const healthMigrations: readonly Migration[] = [
     // Keys are read in ranges, bytewise, whatever the database's language.
     postgres: availability('text collate "C"', ''),
   },
+  { area: 'health', number: 3, sqlite: ownersOfSteps, postgres: ownersOfSteps },
 ]

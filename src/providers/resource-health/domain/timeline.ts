@@ -9,6 +9,7 @@ import { refuseHealth } from '../errors.ts'
 import { eventBodyOf, type StepName, stepBody, stepNames } from './event.ts'
 import { type Asking, refuseEvent, type Step } from './lifecycle.ts'
 
+/** Of one subscription, or of the installation itself: nobody keeps others from theirs. */
 const stepsMax = 10_000
 
 /** One entry of a timeline: the time after now, the step, and its body. */
@@ -78,19 +79,21 @@ export async function keepTimeline(
       : [],
   )
   if (wrong.length > 0) throw refuseEvent(wrong)
-  const [waiting] = await sql.all('select count(*) as n from health_steps')
+  const { trackingId, owner, by } = requested
+  const waitingOf = 'select count(*) as n from health_steps where owner = ?'
+  const [waiting] = await sql.all(waitingOf, owner)
   if (Number(waiting?.['n'] ?? 0) + due.length > stepsMax) {
     throw refuseHealth.TooManySteps({ limit: stepsMax })
   }
   const times = due.map((length) => requested.now + Math.round(length ?? 0))
   await sql.transact(async (tx) => {
     for (const [position, { step, body }] of timeline.steps.entries()) {
-      const { trackingId, owner, by } = requested
       const kept: StoredStep = { name: step, body, owner, by, trackingId }
       await tx.run(
-        'insert into health_steps (id, tracking_id, due_at, position, step) values (?, ?, ?, ?, ?)',
+        `insert into health_steps (id, tracking_id, due_at, position, owner, step)
+          values (?, ?, ?, ?, ?, ?)`,
         ...[ids.uuid(), trackingId.toLowerCase(), times[position] ?? requested.now, position],
-        JSON.stringify(kept),
+        ...[owner, JSON.stringify(kept)],
       )
     }
   })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { realIds } from '#plane/testing/provider-context.ts'
 import { openSignals } from '../domain/signals.ts'
 import { incident, publish, refused, vault } from './ask.ts'
-import { events, type startHealth, subscription } from './start.ts'
+import { events, otherSubscriptionId, type startHealth, subscription } from './start.ts'
 
 /** As many as an event may name. */
 const everywhere = Array.from({ length: 50 }, (_, service) => ({
@@ -38,6 +38,28 @@ export function largeSuite(start: typeof startHealth): void {
     assert.equal((await started.get(`${events}/E`)).properties.status, 'Resolved')
   })
 
+  test('many subscriptions and many regions together make no more rows than the bound', async () => {
+    await using started = await start()
+    const subscriptions = (count: number) => Array.from({ length: count }, (_, at) => `s-${at}`)
+    const named = (regions: number, count: number) => [
+      {
+        impactedService: 'S',
+        impactedRegions: Array.from({ length: regions }, (_, at) => ({
+          impactedRegion: `R${at}`.padEnd(250, 'x'),
+          ...(at === 0 ? { impactedSubscriptions: subscriptions(count) } : {}),
+        })),
+      },
+    ]
+    await refused(publish(started, 'E', { impact: named(100, 100) }), 'InvalidEvent', 400)
+    await publish(started, 'E', { impact: named(1, 5_000) })
+    const update = (impact: readonly object[]) =>
+      started.post(`${events}/E/update`, { properties: { impact } })
+    await refused(update(named(3, 5_000)), 'InvalidEvent', 400)
+    await update(named(100, 50))
+    // One of a subscription is for that one alone.
+    await publish(started, 'own', { impact: named(100, 100) }, subscription)
+  })
+
   test('what the installation reports is over when it says so, however large its event was made', async () => {
     await using started = await start()
     const { clock, store } = started
@@ -56,6 +78,18 @@ export function largeSuite(start: typeof startHealth): void {
     }
     await signals.raise(signal)
     assert.equal((await started.all(events)).length, 3)
+  })
+
+  test('whoever has as many steps waiting as may wait keeps nobody else from a timeline', async () => {
+    await using started = await start()
+    const play = (at: string, count: number) =>
+      started.post(`${at}${events}/E/play`, {
+        steps: Array.from({ length: count }, () => ({ after: 'P900D', step: 'resolve', body: {} })),
+      })
+    for (let at = 0; at < 10; at++) await play(subscription, 1_000)
+    await refused(play(subscription, 1), 'TooManySteps', 400)
+    await play('', 1)
+    await play(`/subscriptions/${otherSubscriptionId}`, 1)
   })
 
   test('a page of large events comes back short, with a link that goes on', async () => {
