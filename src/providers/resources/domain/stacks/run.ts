@@ -88,8 +88,9 @@ export class StackRun {
     const { id, last, isDeleting } = origin
     this.id = runOf(origin)
     this.#deps = deps
-    // Its template is read when it is deployed, and may have megabytes.
-    this.#origin = { ...origin, model: { ...origin.model, template: {} } }
+    // These are read when it is deployed, and may have megabytes; what was recorded is kept below.
+    const model = { ...origin.model, template: {}, parameters: {}, sealedParameters: '' }
+    this.#origin = { ...origin, model, last: undefined }
     this.characters = JSON.stringify(origin.model.template).length
     const recorded = last?.run === this.id ? last : undefined
     const known = (last?.resources ?? []).map((one) => [one.id.toLowerCase(), one] as const)
@@ -189,7 +190,7 @@ export class StackRun {
       properties: {
         mode: 'Incremental',
         template,
-        parameters: this.#deps.parametersOf(id, model),
+        parameters: this.#deps.parametersOf(id, stored),
         ...(debugLevel === undefined ? {} : { debugSetting: { detailLevel: debugLevel } }),
       },
     }
@@ -256,9 +257,9 @@ export class StackRun {
       const wanted = this.#removal.has(key) ? undefined : settings
       if (this.#denyTried.has(key)) continue
       if (this.#deps.clock.now() >= until) return
-      if (await this.#isDeniedAs(resource, wanted)) continue
+      if (!(await this.#isDeniedAs(resource, wanted))) await this.#denyOne(key, resource, wanted)
+      // Also one that is denied already: a step that looked at them again would come no further.
       this.#denyTried.add(key)
-      await this.#denyOne(key, resource, wanted)
     }
     this.#phase = 'removing'
   }
