@@ -10,7 +10,7 @@ import type { TrailTail } from '#activity/tail.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
-import { nextTurn } from '#plane/next-turn.ts'
+import { freeTurn, nextTurn } from '#plane/next-turn.ts'
 import type { DirectoryRoute } from './directory.ts'
 
 interface ChangeStreamDependencies {
@@ -173,8 +173,12 @@ async function tellAll(
     await nextTurn()
     const [first] = group
     if (first === undefined) continue
-    const answers = await Promise.all(candidates.map((key) => mayRead(first.principal, key)))
-    const ids = candidates.filter((_, index) => answers[index])
+    const ids: string[] = []
+    for (const key of candidates) {
+      // One decision may take milliseconds.
+      await freeTurn(first.principal.id)
+      if (await mayRead(first.principal, key)) ids.push(key)
+    }
     for (const one of group) tell(one, ids, missed)
   }
 }

@@ -252,18 +252,17 @@ export function contextOf(
   let scopes: Promise<readonly string[]> | undefined
   return {
     ...insideContextOf(deps, input, now, reads),
-    may: (action, scope) =>
-      allowsWithoutAttributes(
-        deps.access,
-        {
-          principal: input.principal,
-          ...(typeof action === 'string' && namespaced.test(action)
-            ? { action }
-            : requestedOf(deps.registry.words, action)),
-          scope,
-        },
-        now,
-      ),
+    may(action, scope) {
+      const { principal } = input
+      const asked =
+        typeof action === 'string' && namespaced.test(action)
+          ? { action }
+          : requestedOf(deps.registry.words, action)
+      const decide = () => allowsWithoutAttributes(deps.access, { principal, ...asked, scope }, now)
+      // One decision may take milliseconds, and a request may need thousands.
+      const turn = freeTurn(principal.id)
+      return turn === undefined ? decide() : turn.then(decide)
+    },
     async hasRoleBelow(scope) {
       // Asked once for all rows of a list.
       scopes ??= deps.access.scopesOf?.(input.principal)

@@ -131,11 +131,13 @@ function needsOf(request: MoveRequest, id: ResourceId, compiled: CompiledType): 
 /** The refusal of the first right that is missing. */
 async function refusalAmong(
   deps: PlaneDependencies,
-  { principal }: Caller,
+  { principal, signal }: Caller,
   needs: readonly Need[],
 ): Promise<Error | undefined> {
   const now = deps.clock.now()
   for (const need of needs) {
+    await freeTurn(principal.id)
+    signal?.throwIfAborted()
     if (await allowsWithoutAttributes(deps.access, { principal, ...need }, now)) continue
     return refusalOf(deps.access, need, principal)
   }
@@ -191,11 +193,12 @@ function takes(left: Left, { document }: Pick<ResourceRow, 'document'>): boolean
 }
 
 /** Checks the same for what moves along: each type by its rights, each resource by deny assignments. */
-function requireRightsBelow(
+async function requireRightsBelow(
   deps: PlaneDependencies,
+  tx: Tx,
   { id, caller, rights: { prohibitions, refusals } }: Moving,
   rows: readonly Place[],
-): void {
+): Promise<void> {
   for (const { key, type } of rows) {
     const compiled = deps.registry.byKey(type)
     if (compiled === undefined) continue
@@ -206,6 +209,8 @@ function requireRightsBelow(
     const refusal = refusals.get(place)
     if (refusal !== undefined) throw refusal
     if (prohibitions === undefined) continue
+    const pause = tx.pause()
+    if (pause !== undefined) await pause
     const scope = idOfKey(key)
     for (const action of isLeft ? [compiled.permissions.delete] : rightsOver(compiled)) {
       const found = prohibitions.find({ action, scope })
@@ -278,7 +283,7 @@ async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise
     if (!takes(left, row)) throw tooLarge(id, left)
     rows.push({ key: row.key, type: row.type })
   }
-  requireRightsBelow(deps, moving, rows)
+  await requireRightsBelow(deps, tx, moving, rows)
   const { type } = compiled.stored
   const { words } = deps.registry
   const reader = createReader(deps, tx)

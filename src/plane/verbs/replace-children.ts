@@ -29,7 +29,7 @@ export async function replaceChildren(write: Write): Promise<boolean> {
   await requireRights(write, allowed)
   const { keys, charactersLeft } = await childrenOf(write, compiled)
   const wanted = wantedOf(write, brought)
-  requireNotProhibited(write, { compiled, wanted, prohibitions })
+  await requireNotProhibited(write, { compiled, wanted, prohibitions })
   let changed = false
   const left: Left = { rows: rowsMax, characters: charactersLeft }
   const before = new Map<string, StoredResource>()
@@ -128,13 +128,15 @@ async function removeAllBelow(
   left.characters = charactersLeft ?? left.characters
 }
 
-function requireNotProhibited(
-  { input: { principal } }: Write,
+async function requireNotProhibited(
+  { tx, input: { principal } }: Write,
   { compiled, wanted, prohibitions }: Coming,
-): void {
+): Promise<void> {
   if (prohibitions === undefined) return
   const action = compiled.permissions.write
   for (const { id: scope } of wanted.values()) {
+    const pause = tx.pause()
+    if (pause !== undefined) await pause
     const found = prohibitions.find({ action, scope })
     if (found !== undefined) throw prohibitedError({ action, scope }, principal, found)
   }

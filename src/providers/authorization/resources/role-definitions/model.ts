@@ -70,11 +70,31 @@ export interface CompiledPermissions {
 /** Matches the actions and data actions (lower case) of permissions: the union over all of them. */
 export function compilePermissions(permissions: readonly Permission[]): CompiledPermissions {
   return {
-    actions: anyOf(permissions.map((one) => compilePermission(one.actions, one.notActions))),
-    dataActions: anyOf(
-      permissions.map((one) => compilePermission(one.dataActions, one.notDataActions)),
-    ),
+    actions: anyOf(permissions.map((one) => compiled(one.actions, one.notActions))),
+    dataActions: anyOf(permissions.map((one) => compiled(one.dataActions, one.notDataActions))),
   }
+}
+
+/** Fewer patterns are compared as quickly as an answer is found. */
+const patternsMin = 16
+const answersMax = 64
+
+/** A request may ask for the same action at thousands of scopes, and a role may have thousands of patterns. */
+function remembering(matches: ActionMatcher): ActionMatcher {
+  const known = new Map<string, boolean>()
+  return (action) => {
+    const before = known.get(action)
+    if (before !== undefined) return before
+    const answer = matches(action)
+    if (known.size >= answersMax) known.clear()
+    known.set(action, answer)
+    return answer
+  }
+}
+
+function compiled(actions: readonly string[], notActions: readonly string[]): ActionMatcher {
+  const matches = compilePermission(actions, notActions)
+  return actions.length + notActions.length < patternsMin ? matches : remembering(matches)
 }
 
 function anyOf([first, ...rest]: readonly ActionMatcher[]): ActionMatcher {
