@@ -266,7 +266,7 @@ function explainWith(
     readonly selfGrants: ReturnType<typeof createSelfGrants>
     readonly scopeKeys: readonly string[]
   },
-): Explanation {
+): Promise<Explanation> {
   const action = given.toLowerCase()
   const principalIds = idsOf({ id: principalId, groups }, standing)
   const known = facts.request !== 'unknown' && facts.resource !== 'unknown'

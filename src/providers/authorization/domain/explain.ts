@@ -4,6 +4,7 @@
  */
 
 import { compilePermission } from '#kernel/action.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
 import type { ConditionFacts } from './conditions/condition.ts'
 import { counts, type Denial, type Grant, type Roles } from './decide.ts'
@@ -59,15 +60,17 @@ const rank: readonly Reason[] = [
   'ActionNotGranted',
 ]
 
-export function explain(
+export async function explain(
   asked: ExplainedFacts,
   grants: Iterable<Grant>,
   roles: RolesInFull,
-): Explanation {
+): Promise<Explanation> {
   const { facts, denial } = asked
   const findings: Finding[] = []
   const ungranted = byRole(facts, roles)
   for (const grant of grants) {
+    // A role may have thousands of patterns, and a caller thousands of roles.
+    await freeTurn()
     const isHere = asked.scopeKeys.includes(grant.scopeKey)
     const reason = ungranted(grant.roleId) ?? reasonOf(asked, grant, roles)
     findings.push({ grant, reason, isHere })
@@ -118,10 +121,12 @@ function reasonOf(
 }
 
 function takesBack(
-  { actions, dataActions }: Permission,
+  { actions, notActions, dataActions, notDataActions }: Permission,
   { action, isDataAction }: ConditionFacts,
 ): boolean {
-  return compilePermission(isDataAction === true ? dataActions : actions, [])(action)
+  const [given, taken] =
+    isDataAction === true ? [dataActions, notDataActions] : [actions, notActions]
+  return taken.length > 0 && compilePermission(given, [])(action)
 }
 
 function sharedLength(a: string, b: string): number {
