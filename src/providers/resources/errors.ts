@@ -118,6 +118,12 @@ export const deploymentErrors = defineErrors({
     message: 'One deployment begins at most {limit} nested deployments, at all levels together.',
     advice: 'User: check whether the template deploys itself, or split it.',
   },
+  DeploymentDeletesTooMany: {
+    status: 409,
+    message:
+      "The deployment '{name}' has deleted {limit} resources that its template does not name, and there are more.",
+    advice: 'User: deploy it again to delete the rest.',
+  },
   NestedResourcesUnknown: {
     status: 409,
     message:

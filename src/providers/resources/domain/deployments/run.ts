@@ -44,6 +44,8 @@ import { RunSteps } from './run-steps.ts'
  * fifth more on a disk that flushes in 0.2 ms.
  */
 const requestsAtOnceMax = 128
+/** What one deployment in complete mode deletes at most: each is a step of its record, which is read and written whole. */
+const deletionsMax = 5_000
 /** The characters of one deployment's outputs as JSON: each list of deployments shows them. */
 const outputsLengthMax = 512 * 1024
 /** A step of the reconciler records its progress after this long. */
@@ -419,8 +421,14 @@ class DeploymentRun implements Run {
       return
     }
     const kept = new Set(names)
+    let left = deletionsMax - this.#steps.all().filter(({ verb }) => verb === 'Delete').length
     for await (const { key, text: path, version } of membersOf(listTracked, scopeOf(id))) {
       if (kept.has(key) || this.#steps.wasSent(key)) continue
+      if (--left < 0) {
+        const more = { name: nameOf(id), limit: deletionsMax }
+        this.#endError = errorOf(refuseDeployment.DeploymentDeletesTooMany(more))
+        break
+      }
       await this.#send(this.#steps.begin({ key, id: path, verb: 'Delete' }), () =>
         awaiting(key, id.key, () =>
           caller.call({ method: 'DELETE', path, version, ...this.#sender }),
@@ -431,9 +439,10 @@ class DeploymentRun implements Run {
   }
 
   async #finish(): Promise<void> {
-    const done = await attempt(() => this.#evaluateOutputs())
-    if (done.kind === 'ok') this.#outputs = done.value
-    else this.#endError = this.#steps.redact(done.error)
+    const done =
+      this.#endError === undefined ? await attempt(() => this.#evaluateOutputs()) : undefined
+    if (done?.kind === 'ok') this.#outputs = done.value
+    else if (done !== undefined) this.#endError = this.#steps.redact(done.error)
     this.#endedAt = this.#deps.clock.now()
   }
 

@@ -48,14 +48,15 @@ export function deploymentOperations(
       source: {
         async get(context) {
           const all = await stepsOf(context, parentOf(context.id), words)
-          return all.find((one) => one.operationId === nameOf(context.id).toLowerCase())?.item
+          const name = nameOf(context.id).toLowerCase()
+          return all.find((one) => one.operationId() === name)?.item()
         },
         async list(context) {
           const all = await stepsOf(context, context.parent, words)
           const from = context.cursor === undefined ? 0 : Number(context.cursor)
           const to = from + context.limit
           return {
-            items: all.slice(from, to).map(({ item }) => item),
+            items: all.slice(from, to).map(({ item }) => item()),
             ...(to < all.length ? { next: String(to) } : {}),
           }
         },
@@ -64,20 +65,25 @@ export function deploymentOperations(
   )
 }
 
+/** There may be thousands, of which a page shows some. */
 async function stepsOf(
   context: Context,
   plain: ResourceId,
   words: VendorWords,
-): Promise<readonly { operationId: string; item: object }[]> {
+): Promise<readonly { operationId(): string; item(): object }[]> {
   const id = storedIdOf(plain, words)
   // The type's `toModel` made the rows.
   const found = (await context.reader.get(id)) as Resource<Deployment> | undefined
   if (found === undefined) throw refuseDeployment.DeploymentNotFound({ name: nameOf(id) })
   const progress = found.observed as Progress | undefined
   if (progress?.run !== found.model.run) return []
+  const under = `${fromSegments(plain.segments).text}/operations/`
   return progress.steps.map((step) => {
-    const operationId = uuidOf(`${progress.run} ${step.key}`)
-    const path = `${fromSegments(plain.segments).text}/operations/${operationId}`
-    return { operationId, item: showStep(step, path, operationId, words) }
+    const operationId = () => uuidOf(`${progress.run} ${step.key}`)
+    const item = () => {
+      const name = operationId()
+      return showStep(step, `${under}${name}`, name, words)
+    }
+    return { operationId, item }
   })
 }

@@ -1,19 +1,18 @@
-/** What-ifs in a group with thousands of resources that no template makes. */
+/** What-ifs and deployments in a group with thousands of resources that no template makes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryStore } from '#plane/testing/start.ts'
-import { group, startDeployments, templateFor } from '../../testing/start.ts'
+import { group, type Started, startDeployments, templateFor } from '../../testing/start.ts'
 
-test('a what-if looks at a number of other resources, and says that there are more', async () => {
-  await using store = await memoryStore()
-  await using t = await startDeployments({ store })
+const count = 5_100
+
+/** A vault, and as many copies of it. */
+async function fill(t: Started): Promise<void> {
   const vault = `${group}/providers/Vendor.Secrets/vaults/v0`
   await t.call('PUT', vault, { location: 'local', properties: {} }, { version: '2026-01-01' })
-  const first = await store.get(vault.toLowerCase())
+  const first = await t.store.get(vault.toLowerCase())
   assert.ok(first !== undefined)
-  const count = 5_100
-  await store.transact(async (tx) => {
+  await t.store.transact(async (tx) => {
     for (let at = 1; at < count; at++) {
       const named = (text: string): string => text.replaceAll('/v0', `/v${at}`)
       const { key, id, document } = first
@@ -26,6 +25,36 @@ test('a what-if looks at a number of other resources, and says that there are mo
       })
     }
   })
+}
+
+test('a complete deployment deletes a number of resources, and says that there are more', async () => {
+  await using t = await startDeployments()
+  await fill(t)
+  const path = `${group}/providers/Vendor.Resources/deployments/d`
+  const deployed = async () => {
+    const properties = { mode: 'Complete', template: templateFor([]) }
+    await t.call('PUT', path, { properties })
+    await t.settle()
+    return JSON.parse(JSON.stringify((await t.call('GET', path)).body)).properties
+  }
+  const left = () => t.store.count({ under: group.toLowerCase(), tracked: true, limit: count })
+  const first = await deployed()
+  assert.equal(first.provisioningState, 'Failed')
+  assert.equal(first.error.code, 'DeploymentDeletesTooMany')
+  const rest = await left()
+  assert.ok(rest > 0 && rest < 200, `${rest} left`)
+  const page = await t.call('GET', `${path}/operations?$top=10`)
+  const { value } = JSON.parse(JSON.stringify(page.body))
+  assert.equal(value.length, 10)
+  const one = await t.call('GET', `${path}/operations/${value[9].operationId}`)
+  assert.deepEqual(JSON.parse(JSON.stringify(one.body)), value[9])
+  assert.equal((await deployed()).provisioningState, 'Succeeded')
+  assert.ok((await left()) < rest)
+})
+
+test('a what-if looks at a number of other resources, and says that there are more', async () => {
+  await using t = await startDeployments()
+  await fill(t)
   for (const [mode, changeType] of [
     ['Complete', 'Delete'],
     ['Incremental', 'Ignore'],
