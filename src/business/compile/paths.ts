@@ -35,6 +35,11 @@ export function leadsToList(navigation: Navigation, version: Version): boolean {
   return navigation.many || version === 'v1.0'
 }
 
+/** Each row of either side belongs to at most one row of the other. */
+function isOneToOne({ on }: Navigation): boolean {
+  return on.local === 'id' && on.foreign === 'id'
+}
+
 interface Variable {
   readonly name: string
   readonly source: Source
@@ -46,11 +51,14 @@ export class Paths {
   readonly #model: Model
   #variables: readonly Variable[] = []
   #sources = 1
+  /** Sources of which each row is looked at once for all rows of the request. */
+  readonly #once: Set<Source>
 
   constructor(option: OptionName, root: Source, model: Model) {
     this.#option = option
     this.#root = root
     this.#model = model
+    this.#once = new Set([root])
   }
 
   refuse(position: number, expected: string, found: string): never {
@@ -66,7 +74,26 @@ export class Paths {
     if (navigation === undefined || more.length > 0 || !leadsToList(navigation, owner.version)) {
       return this.#unknown(node, owner, 'list')
     }
+    return this.#list(owner, navigation, node)
+  }
+
+  /** Rows that are gone through. What many rows share, or an outer row has, would be gone through for each of them. */
+  #list(owner: Source, navigation: Navigation, node: PathNode): Source {
+    if (navigation.many && !this.#isAtHand(owner)) return this.#multiplies(node)
     return this.#source(owner, navigation, node)
+  }
+
+  /** The row of the innermost variable, or else of the request, and what is its own. */
+  #isAtHand(source: Source): boolean {
+    if (!this.#once.has(source)) return false
+    if (source === (this.#variables.at(-1)?.source ?? this.#root)) return true
+    const { from } = source
+    return from !== undefined && isOneToOne(from.navigation) && this.#isAtHand(from.source)
+  }
+
+  #multiplies(node: PathNode): never {
+    const expected = 'lists and sums of the row itself (within any and all, of its variable)'
+    return this.refuse(node.position, expected, quoted(node.segments.join('/')))
   }
 
   /** Runs `work` while paths may begin with `name`. */
@@ -98,7 +125,11 @@ export class Paths {
     const entity = this.#model.find(navigation.target, owner.version)
     if (entity === undefined) return this.#unknown(node, owner, 'navigation')
     const number = this.#sources++
-    return { number, entity, version: owner.version, from: { source: owner, navigation } }
+    const from = { source: owner, navigation }
+    const source: Source = { number, entity, version: owner.version, from }
+    const isOnce = navigation.many || isOneToOne(navigation)
+    if (isOnce && this.#isAtHand(owner)) this.#once.add(source)
+    return source
   }
 
   expression(node: PathNode): Expression {
@@ -125,7 +156,7 @@ export class Paths {
           quoted(node.segments.join('/')),
         )
       }
-      const rows = this.#source(source, navigation, node)
+      const rows = this.#list(source, navigation, node)
       return { form: 'count', kind: 'integer', nullable: false, source: rows }
     }
     const row = this.#source(source, navigation, node)
@@ -148,6 +179,10 @@ export class Paths {
     }
     if (rest.length > 0) return this.#unknown(node, source, 'field')
     if (type.kind === 'nothing') return constant('text', null)
+    const { view } = source.entity
+    const isSum = view?.sums !== undefined && view.period === undefined
+    if (isSum && view.columns.has(field.column) && !this.#isAtHand(source))
+      return this.#multiplies(node)
     const empty: readonly ColumnIs[] = field.nullWhenEmpty
       ? [
           {

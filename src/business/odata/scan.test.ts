@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SqlRow } from '#stores/store.ts'
+import type { Version } from '../entity.ts'
 import type { Reads } from '../message.ts'
 import { businessModel } from '../model.ts'
 import { Budget } from './budget.ts'
@@ -36,14 +37,14 @@ class CountingReads {
   }
 }
 
-function parsed(address: string): DataRequest {
+function parsed(address: string, version: Version = 'v2.0'): DataRequest {
   const [path = '', search = ''] = `companies(${company})/${address}`.split('?')
   const request = parseRequest(
     businessModel,
     'Vendor',
     {
       method: 'GET',
-      version: 'v2.0',
+      version,
       path,
       search,
       headers: {},
@@ -140,4 +141,36 @@ test('a search that compares many characters for each row is refused, in any rea
     assert.throws(parse, { status: 400, message: /searches in short texts/ })
   }
   parsed(`customers?$filter=contains(concat(displayName,concat(' ',city)),'${'a'.repeat(200)}')`)
+})
+
+test('lists and sums are those of the row itself, so that none is gone through once for each of many rows', () => {
+  const lines = 'salesInvoiceLines/any'
+  const overdue = 'agedAccountsReceivable/period3Amount gt 0'
+  const own = [
+    `salesInvoices?$filter=${lines}(l: l/quantity gt 0) and salesInvoiceLines/$count gt 1`,
+    `salesInvoices?$orderby=salesInvoiceLines/$count`,
+    `customers?$filter=salesInvoices/any(i: i/${lines}(l: l/netAmount gt i/discountAmount))`,
+    `customers?$filter=${overdue}`,
+    `customers?$filter=agedAccountsReceivable/customer/salesInvoices/$count gt 1`,
+    `agedAccountsReceivables?$filter=period3Amount gt 0`,
+  ]
+  for (const address of own) parsed(address)
+  const shared = [
+    `salesInvoices?$filter=${lines}(a: ${lines}(b: b/quantity lt a/quantity))`,
+    `salesInvoices?$filter=${lines}(a: $it/${lines}(b: b/quantity lt a/quantity))`,
+    `customers?$filter=salesInvoices/any(i: salesQuotes/any(q: q/number eq i/number))`,
+    `customers?$filter=salesInvoices/any(i: i/${lines}(a: i/${lines}(b: b/quantity lt a/quantity)))`,
+    `salesInvoices?$filter=customer/salesInvoices/$count gt 1`,
+    `salesInvoices?$orderby=customer/salesInvoices/$count`,
+    `salesInvoices?$filter=${lines}(l: salesInvoiceLines/$count gt 1)`,
+    `salesInvoices?$filter=customer/${overdue}`,
+    `customers?$filter=salesInvoices/any(i: ${overdue})`,
+    `customers?$filter=salesInvoices/any(i: i/customer/${overdue})`,
+    `customers?$expand=salesInvoices($filter=customer/${overdue})`,
+  ]
+  const refused = { status: 400, message: /lists and sums of the row itself/ }
+  for (const address of shared) assert.throws(() => parsed(address), refused, address)
+  const ofOne = 'salesInvoice/any(i: i/salesInvoiceLines/any(l: l/quantity gt 0))'
+  const filter = `$filter=documentId eq ${company} and ${ofOne}`
+  assert.throws(() => parsed(`salesInvoiceLines?${filter}`, 'v1.0'), refused)
 })
