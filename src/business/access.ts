@@ -12,7 +12,7 @@ import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import type { BusinessRequest, Reads } from './message.ts'
 import { accessRights } from './tables.ts'
-import { lockFor, type Writing } from './write/rows.ts'
+import { lockFor, sharedTurn, type Writing } from './write/rows.ts'
 
 export interface AccessDependencies {
   groupsOf(principalId: string): Promise<readonly string[]>
@@ -60,28 +60,37 @@ export function rightsOf(
   reads: Reads,
   caller: Pick<Caller, 'isAdministrator' | 'names'>,
 ): Promise<Rights> {
-  return granting(reads, caller, '')
+  return granting(reads, caller, { beginning: '', ending: '' })
 }
 
-/** What the caller may do in a company. Whoever changes that waits until the transaction has ended. */
+/**
+ * What the caller may do in a company. Whoever changes that waits until the transaction has ended, and whoever comes
+ * later waits for them.
+ */
 export async function keptRightsOf(
   writing: Writing,
   caller: Pick<Caller, 'isAdministrator' | 'names'>,
   companyId: string | undefined,
 ): Promise<Rights> {
-  const ending = ` and company_id = ?${lockFor(writing, 'permission')}`
-  return await granting(writing.tx, caller, ending, companyId ?? '')
+  const isShared = writing.dialect === 'postgres'
+  // As they are once it is the caller's turn, not as they were before.
+  const beginning = isShared
+    ? `id in (select id from (select id, ${sharedTurn} from ${accessRights.name} where `
+    : ''
+  const ending = isShared ? ` offset 0) as waited)${lockFor(writing, 'permission')}` : ''
+  const how = { beginning, ending: ` and company_id = ?${ending}` }
+  return await granting(writing.tx, caller, how, companyId ?? '')
 }
 
 async function granting(
   reads: Reads,
   { isAdministrator, names }: Pick<Caller, 'isAdministrator' | 'names'>,
-  ending: string,
+  { beginning, ending }: { readonly beginning: string; readonly ending: string },
   ...values: readonly string[]
 ): Promise<Rights> {
   const byCompany = new Map<string, Role>()
   if (isAdministrator) return { isAdministrator, byCompany }
-  const where = `where principal_id in (${names.map(() => '?').join(', ')})${ending}`
+  const where = `where ${beginning}principal_id in (${names.map(() => '?').join(', ')})${ending}`
   for (const row of await allRows(reads, granted, where, ...names, ...values)) {
     const { company_id: companyId } = row
     const role = roles.find((one) => one === row.role)

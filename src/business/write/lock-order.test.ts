@@ -7,7 +7,9 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { insertRow } from '#query/rows.ts'
 import { emptyCells } from '#query/table.ts'
+import type { SqlTx } from '#stores/store.ts'
 import { until } from '../../../tests/until.ts'
+import { keptRightsOf } from '../access.ts'
 import { collectChanges } from '../notifications/collect.ts'
 import { subscriptions } from '../tables.ts'
 import { openBooks } from '../testing/books.ts'
@@ -166,6 +168,42 @@ test('who loses a right while a write waits has written before that is answered'
     })
     await Promise.all(done)
     await caller(company, seller)(403, 'v2.0', 'POST', 'salesInvoices', { customerId })
+  }
+})
+
+test('who goes on writing keeps no right that is being removed', async (t) => {
+  await using company = await openBooks(t, 'postgres')
+  if (company === undefined) return
+  const { sql, companyId } = company
+  const outside = AsyncLocalStorage.snapshot()
+  const isWaiting =
+    "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  const waiting = async () => (await outside(() => sql.all(isWaiting))).length
+  const seller = { isAdministrator: false, names: [randomUUID(), randomUUID()] }
+  const rightIn = (tx: SqlTx) => keptRightsOf({ tx, dialect: 'postgres' }, seller, companyId)
+  for (const remove of [true, false]) {
+    const right = { principalId: seller.names[1], role: 'sales' }
+    const id = await company.create('accessRights', right)
+    const roles: unknown[] = []
+    const later: Promise<unknown>[] = []
+    await sql.transact(async (tx) => {
+      assert.equal((await rightIn(tx)).byCompany.get(companyId), 'sales')
+      const removal = outside(() =>
+        remove
+          ? company.remove('accessRights', id)
+          : company.change('accessRights', id, { role: 'read' }, '*'),
+      )
+      later.push(removal)
+      await until(async () => (await waiting()) === 1)
+      const next = outside(() =>
+        sql.transact(async (after) => roles.push((await rightIn(after)).byCompany.get(companyId))),
+      )
+      later.push(next)
+      await until(async () => roles.length > 0 || (await waiting()) === 2)
+      assert.deepEqual(roles, [])
+    })
+    await Promise.all(later)
+    assert.deepEqual(roles, [remove ? undefined : 'read'])
   }
 })
 

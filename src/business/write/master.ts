@@ -14,12 +14,13 @@ import {
   changedCells,
   deleteInTurns,
   lockRow,
+  takeTurn,
   today,
   updateRow,
   type WriteContext,
 } from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
-import { type Body, emptyValue, type GivenFields, readBody } from './values.ts'
+import { type Body, emptyValue, type Given, type GivenFields, readBody } from './values.ts'
 
 type DraftCells = Record<string, SqlValue>
 
@@ -86,13 +87,16 @@ export async function changeMaster(
   const given = readBody(entity, context.version, body)
   if (given.has('inventory')) await lockLedger(context)
   const row = await lockMaster(context, target, true)
-  for (const [name, { field, value }] of given) {
-    const isFixed = field.write === 'create' && value !== row[field.column]
-    if (isFixed && value !== '' && value !== noGuid)
+  const open = new Map<string, Given>()
+  for (const [name, one] of given) {
+    const { field, value } = one
+    if (field.write !== 'create') open.set(name, one)
+    // What is fixed and left empty stays as it is.
+    else if (value !== row[field.column] && value !== emptyValue(field))
       throw ruleBroken(`'${name}' cannot be changed.`, name)
   }
   const cells: DraftCells = { ...row }
-  await applyGiven(context, cells, given, masterRules[entity.set] ?? {})
+  await applyGiven(context, cells, open, masterRules[entity.set] ?? {})
   const changed = changedCells<DraftCells>(row, cells)
   if (Object.keys(changed).length === 0) return row
   if (entity.set === 'companies' && changed['name'] !== undefined)
@@ -102,6 +106,7 @@ export async function changeMaster(
     await refuseBooked(context, cells)
   if (entity.set === 'postingAccounts') await requireOpenAccount(context, cells)
   if (changed['quantity_per_unit'] !== undefined) await refuseUsedUnit(context, row)
+  if (entity.set === 'items') await refuseUsedItem(context, row, changed)
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
   if (changed['inventory'] !== undefined)
     await adjust(context, cells, Number(changed['inventory']) - Number(row['inventory']))
@@ -116,6 +121,25 @@ async function refuseUsedUnit({ tx }: WriteContext, row: Cells): Promise<void> {
   }
   if ((await findRow(tx, tables.lines, cells)) === undefined) return
   throw ruleBroken('The unit of the item is in use by a line; it is kept as it is.')
+}
+
+/** What was posted is taken back as what it was: with its stock, in the same units, and on the same account. */
+async function refuseUsedItem(
+  { tx }: WriteContext,
+  row: Cells,
+  changed: Partial<DraftCells>,
+): Promise<void> {
+  const [column] = ['type', 'base_unit_of_measure_id'].filter((one) => changed[one] !== undefined)
+  if (column === undefined) return
+  const cells = { item_id: String(row['id']) }
+  const user =
+    (await findRow(tx, tables.lines, cells, ' limit 1')) ??
+    (await findRow(tx, tables.itemLedgerEntries, cells, ' limit 1'))
+  if (user === undefined) return
+  throw ruleBroken(
+    `The item ${String(row['number'])} is in use by lines or entries; its type and its base unit stay.`,
+    column === 'type' ? 'type' : 'baseUnitOfMeasureId',
+  )
 }
 
 /** What was booked on an account stays on one that takes postings. */
@@ -181,6 +205,7 @@ async function lockMaster(
   const cells = entity.scope === 'company' ? { id, company_id: context.companyId } : { id }
   // Only a removal needs no tag.
   const purpose = isTagRequired ? 'change' : 'removal'
+  if (entity.table === tables.accessRights) await takeTurn(context, id)
   const row = await lockRow(context, entity.table, cells, purpose)
   if (row === undefined) {
     throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })

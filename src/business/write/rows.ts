@@ -87,6 +87,21 @@ export function lockFor(
   return dialect === 'postgres' ? ` ${locks[purpose]}` : ''
 }
 
+/**
+ * Of a row with an `id`, on PostgreSQL, which lets those who share a row pass whoever waits to change it: they would keep a
+ * right for as long as they go on (decision 0425). Turns are given in order.
+ */
+export const sharedTurn = 'pg_advisory_xact_lock_shared(hashtextextended(id, 0))'
+/** The longest write is shorter. */
+const turnMilliseconds = 25_000
+
+/** Waits for those who share the turn of a row. Whoever comes later waits until the transaction has ended. */
+export async function takeTurn({ tx, dialect }: Writing, id: string): Promise<void> {
+  if (dialect !== 'postgres') return
+  await tx.all(`select set_config('lock_timeout', '${turnMilliseconds}', true)`)
+  await tx.all('select pg_advisory_xact_lock(hashtextextended(?::text, 0))', id)
+}
+
 /** The row, which does not change until the transaction ends. */
 export function lockRow<C extends Columns>(
   writing: Writing,
