@@ -1,6 +1,6 @@
 /** Creates the tables of the business application from their declarations, and their indexes. */
 
-import { addColumns, createTable, type Dialect } from '#query/table.ts'
+import { addColumns, createTable, type Dialect, type Table } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
 import { firstDigits, series } from './documents/numbers.ts'
 import { firstAccounts, purposesAdded } from './documents/posting-accounts.ts'
@@ -183,27 +183,36 @@ function discountAccount(dialect: Dialect): readonly string[] {
 const terms = [tables.paymentTerms, tables.paymentMethods, tables.shipmentMethods]
 
 /** What removals of master data look for. Most rows have no reference, and are in no index. */
-const referenceIndexes = (
-  [
-    [tables.customers, 'tax_area_id'],
-    [tables.customers, 'currency_id'],
-    [tables.customers, 'payment_terms_id'],
-    [tables.customers, 'shipment_method_id'],
-    [tables.customers, 'payment_method_id'],
-    [tables.documents, 'currency_id'],
-    [tables.documents, 'payment_terms_id'],
-    [tables.documents, 'shipment_method_id'],
-    [tables.items, 'tax_group_id'],
-    [tables.items, 'base_unit_of_measure_id'],
-    [tables.itemUnits, 'unit_of_measure_id'],
-    [tables.lines, 'account_id'],
-    [tables.taxRates, 'tax_area_id'],
-    [tables.taxRates, 'tax_group_id'],
-  ] as const
-).map(
-  ([{ name }, column]) => `create index ${name}_by_${column}
+const referenceIndexes = indexesOf([
+  [tables.customers, 'tax_area_id'],
+  [tables.customers, 'currency_id'],
+  [tables.customers, 'payment_terms_id'],
+  [tables.customers, 'shipment_method_id'],
+  [tables.customers, 'payment_method_id'],
+  [tables.documents, 'currency_id'],
+  [tables.documents, 'payment_terms_id'],
+  [tables.documents, 'shipment_method_id'],
+  [tables.items, 'tax_group_id'],
+  [tables.items, 'base_unit_of_measure_id'],
+  [tables.itemUnits, 'unit_of_measure_id'],
+  [tables.lines, 'account_id'],
+  [tables.taxRates, 'tax_area_id'],
+  [tables.taxRates, 'tax_group_id'],
+])
+const laterReferenceIndexes = indexesOf([
+  [tables.documents, 'tax_area_id'],
+  [tables.lines, 'item_variant_id'],
+  [tables.lines, 'location_id'],
+])
+
+function indexesOf(
+  references: readonly (readonly [Pick<Table, 'name'>, string])[],
+): readonly string[] {
+  return references.map(
+    ([{ name }, column]) => `create index ${name}_by_${column}
     on ${name} (${column}) where ${column} <> '${noGuid}'`,
-)
+  )
+}
 
 function statements(dialect: Dialect): readonly (readonly string[])[] {
   return [
@@ -312,6 +321,7 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
         on business_outbox_entries (created_at) where kind = 'Notification' and status <> 'Waiting'`,
       ...referenceIndexes,
     ],
+    laterReferenceIndexes,
   ]
 }
 

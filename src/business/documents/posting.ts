@@ -30,9 +30,10 @@ interface Source {
   readonly customer: { readonly id: string; readonly number: string } | undefined
 }
 
-/** The lines of a document, grouped by item. */
-const ofStock = `from business_lines lines left join business_item_units_of_measure units
-    on units.item_id = lines.item_id and units.unit_of_measure_id = lines.unit_of_measure_id
+/** The lines of a document, grouped by item. A base unit is one, whatever its row says. */
+const ofStock = `from business_lines lines join business_items sold on sold.id = lines.item_id
+    left join business_item_units_of_measure units on units.item_id = lines.item_id
+      and units.unit_of_measure_id = lines.unit_of_measure_id and units.unit_of_measure_id <> sold.base_unit_of_measure_id
   where lines.document_id = ? and lines.item_id <> '${noGuid}' group by lines.item_id`
 /** One dialect's store provides `share_of`; in the other a migration makes it. */
 const inBaseUnits = `share_of(lines.quantity, coalesce(units.quantity_per_unit, ${decimalUnit}), ${decimalUnit}, 1)`

@@ -232,5 +232,6 @@ function takeAccount(draft: LineDraft, account: CellsOf<typeof tables.accounts>)
   draft.line_object_number = number
   draft.object_name = account.display_name
   draft.description = account.display_name
-  draft.tax_code = account.tax_group_code
+  // Accounts of earlier versions have their codes as they were written.
+  draft.tax_code = account.tax_group_code.toUpperCase()
 }

@@ -125,6 +125,7 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   },
   accounts: {
     required: ['number', 'displayName'],
+    upper: ['taxGroupCode'],
     defaults: { account_type: 'Posting', direct_posting: 1 },
     usedBy: [
       { table: tables.postingAccounts, column: 'account_id', what: 'what is posted' },
@@ -143,7 +144,12 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     owns: [{ table: tables.customerPayments, column: 'journal_id' }],
   },
   postingAccounts: { pairs: [account] },
-  itemVariants: { ...coded, pairs: [item], required: ['code', 'itemId'] },
+  itemVariants: {
+    ...coded,
+    pairs: [item],
+    required: ['code', 'itemId'],
+    usedBy: [{ table: tables.lines, column: 'item_variant_id', what: 'a line' }],
+  },
   itemUnitsOfMeasure: {
     required: ['itemId', 'unitOfMeasureId'],
     pairs: [item, named('unitOfMeasureId', tables.unitsOfMeasure, 'unit of measure')],
@@ -161,6 +167,7 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     ...coded,
     usedBy: [
       { table: tables.customers, column: 'tax_area_id', what: 'a customer' },
+      { table: tables.documents, column: 'tax_area_id', what: 'a document' },
       { table: tables.taxRates, column: 'tax_area_id', what: 'a tax rate' },
     ],
   },
@@ -195,7 +202,10 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
       relationalExchangeRateAmount: [1, 1_000_000_000 * decimalUnit],
     },
   },
-  locations: coded,
+  locations: {
+    ...coded,
+    usedBy: [{ table: tables.lines, column: 'location_id', what: 'a line' }],
+  },
   paymentTerms: {
     ...coded,
     checks: { dueDateCalculation: wrongFormula, discountDateCalculation: wrongFormula },

@@ -13,7 +13,7 @@ import { badValue, refuse } from '../errors.ts'
 export type Body = Readonly<Record<string, unknown>>
 
 /** The value of one field in a body. */
-interface Given {
+export interface Given {
   readonly field: Field
   /** In the stored form; for an object, its parts by the names of their fields. */
   readonly value: SqlValue | Parts

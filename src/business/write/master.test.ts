@@ -1,0 +1,113 @@
+/** What master data keeps, because rows elsewhere depend on it; on the stores in turn. */
+
+import assert from 'node:assert/strict'
+import { noGuid } from '../entity.ts'
+import { amount, inTurn, openBooks } from '../testing/books.ts'
+
+const isRuleBroken = { code: 'Application_DialogException' }
+
+for (const { dialect, test } of inTurn()) {
+  test(`${dialect}: what is fixed at creation is not emptied either`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const { customerId, itemId, companyId, sql } = books
+    const rows = (table: string) => sql.all(`select * from business_${table}`)
+    const idOf = async (table: string) => String((await rows(table))[0]?.['id'])
+    const right = await books.create('accessRights', { principalId: companyId, role: 'read' })
+    const fixed = [
+      ['customers', customerId, 'number'],
+      ['items', itemId, 'number'],
+      ['taxRates', await idOf('tax_rates'), 'taxAreaId'],
+      ['taxRates', await idOf('tax_rates'), 'taxGroupCode'],
+      ['taxGroups', await idOf('tax_groups'), 'code'],
+      ['accounts', await idOf('accounts'), 'number'],
+      ['companies', companyId, 'localCurrencyCode'],
+      ['accessRights', right, 'principalId'],
+    ] as const
+    for (const [set, id, name] of fixed) {
+      const before = await books.row(set, id)
+      for (const value of [null, name.endsWith('Id') ? noGuid : ''])
+        await books.change(set, id, { [name]: value }, '*')
+      assert.deepEqual(await books.row(set, id), before, `${set} ${name}`)
+    }
+    await books.change('customers', customerId, { number: null, displayName: 'Other' }, '*')
+    assert.equal((await books.row('customers', customerId))['display_name'], 'Other')
+    await assert.rejects(books.change('customers', customerId, { number: 'X' }, '*'), isRuleBroken)
+  })
+
+  test(`${dialect}: an item in use keeps its type and its base unit`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const { customerId, itemId } = books
+    await books.create('unitsOfMeasure', { code: 'BOX', displayName: 'Box' })
+    const others = [{ type: 'Service' }, { baseUnitOfMeasureCode: 'BOX' }]
+    await books.change('items', itemId, { type: 'Non-Inventory' }, '*')
+    await books.change('items', itemId, { type: 'Inventory' }, '*')
+    const invoice = await books.create('salesInvoices', {
+      customerId,
+      salesInvoiceLines: [{ itemId, quantity: 3 }],
+    })
+    for (const other of others)
+      await assert.rejects(books.change('items', itemId, other, '*'), isRuleBroken)
+    await books.act('salesInvoices', invoice, 'post')
+    assert.equal(amount(await books.row('items', itemId), 'inventory'), -3)
+    for (const other of others)
+      await assert.rejects(books.change('items', itemId, other, '*'), isRuleBroken)
+    await books.change('items', itemId, { type: 'Inventory', unitPrice: 7 }, '*')
+    await books.act('salesInvoices', invoice, 'cancel')
+    assert.equal(amount(await books.row('items', itemId), 'inventory'), 0)
+  })
+
+  test(`${dialect}: a base unit is one in the stock, as in the price`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const { customerId, itemId } = books
+    const { base_unit_of_measure_id: unitOfMeasureId } = await books.row('items', itemId)
+    await books.create('itemUnitsOfMeasure', { itemId, unitOfMeasureId, quantityPerUnit: 5 })
+    const invoice = await books.create('salesInvoices', {
+      customerId,
+      salesInvoiceLines: [{ itemId, quantity: 1 }],
+    })
+    await books.act('salesInvoices', invoice, 'post')
+    assert.equal(amount(await books.row('items', itemId), 'inventory'), -1)
+  })
+
+  test(`${dialect}: lines of an account have the tax of its group, however that was written`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const { customerId, sql } = books
+    const account = { number: '4711', displayName: 'Odds', taxGroupCode: 'furniture' }
+    const accountId = await books.create('accounts', account)
+    assert.equal((await books.row('accounts', accountId))['tax_group_code'], 'FURNITURE')
+    await sql.transact((tx) =>
+      tx.run("update business_accounts set tax_group_code = 'furniture' where id = ?", accountId),
+    )
+    const line = { lineType: 'Account', accountId, quantity: 1, unitPrice: 100 }
+    const invoice = await books.create('salesInvoices', { customerId, salesInvoiceLines: [line] })
+    assert.equal(amount(await books.row('salesInvoices', invoice), 'total_tax_amount'), 5)
+  })
+
+  test(`${dialect}: what a line or a document names is kept`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const { customerId, itemId } = books
+    const locationId = await books.create('locations', { code: 'EAST', displayName: 'East' })
+    const itemVariantId = await books.create('itemVariants', { itemId, code: 'RED' })
+    const taxAreaId = await books.create('taxAreas', { code: 'AWAY', displayName: 'Away' })
+    await books.change('customers', customerId, { taxAreaId }, '*')
+    const invoice = await books.create('salesInvoices', {
+      customerId,
+      salesInvoiceLines: [{ itemId, quantity: 1, locationId, itemVariantId }],
+    })
+    await books.change('customers', customerId, { taxAreaId: null }, '*')
+    const named = [
+      ['locations', locationId],
+      ['itemVariants', itemVariantId],
+      ['taxAreas', taxAreaId],
+    ] as const
+    for (const [set, id] of named)
+      await assert.rejects(books.remove(set, id), { message: /is in use by a (?:line|document)/ })
+    await books.remove('salesInvoices', invoice)
+    for (const [set, id] of named) await books.remove(set, id)
+  })
+}
