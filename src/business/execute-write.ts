@@ -8,6 +8,7 @@ import { type BusinessAnswer, type BusinessRequest, jsonAnswer } from './message
 import { businessModel as model } from './model.ts'
 import { contentTypeOf, isUsual } from './odata/answer-format.ts'
 import type { Budget } from './odata/budget.ts'
+import { plainOptions } from './odata/options.ts'
 import type { ResolvedPath } from './odata/path-rows.ts'
 import type { Reader } from './odata/reader.ts'
 import type { DataRequest } from './odata/request.ts'
@@ -35,6 +36,7 @@ export interface PreparedWrite {
   /** Whether the caller may post a document that is in review. */
   readonly mayRelease: boolean
   readonly budget: Budget
+  /** With a budget as the answer shows the row, and otherwise whole, with nothing besides it. */
   show(row: Written, budget?: Budget, of?: Entity): ReturnType<Reader['show']>
   fieldsOf(): ReturnType<Reader['fieldsOf']>
   record(write: BusinessWrite): Promise<void>
@@ -71,7 +73,7 @@ async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
     operation: `${entity.set}/write`,
     location: after.location,
     httpStatus: 201,
-    after,
+    after: await recorded(writing, row, after),
   })
   return shown(parsed, after, 201)
 }
@@ -106,7 +108,7 @@ async function patched(writing: PreparedWrite): Promise<BusinessAnswer> {
     location: after.location,
     httpStatus: 200,
     before: read ?? { fields: fieldsOf?.(before) },
-    after,
+    after: await recorded(writing, row, after),
   })
   return shown(parsed, after, 200)
 }
@@ -123,6 +125,15 @@ async function deleted(writing: PreparedWrite): Promise<BusinessAnswer> {
     ...(before === undefined ? {} : { before }),
   })
   return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
+}
+
+/** The row after the write as the trail has it, whatever the client selects or expands. */
+async function recorded(
+  { parsed: { options, version }, entity, show }: PreparedWrite,
+  row: Written,
+  answer: Awaited<ReturnType<Reader['show']>>,
+): Promise<typeof answer> {
+  return options === plainOptions(entity, version) ? answer : await show(row)
 }
 
 /** The row after the write, in the form the client wants. */

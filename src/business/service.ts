@@ -52,6 +52,7 @@ import { answerBatch, type BatchedPart } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
 import { withLargeBody } from './odata/large-json.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
+import { plainOptions } from './odata/options.ts'
 import { companyIdIn, knownPath } from './odata/path-rows.ts'
 import { createReader } from './odata/read.ts'
 import type { Reader } from './odata/reader.ts'
@@ -248,6 +249,7 @@ async function prepare(
   { tx, reader, activity }: WriteTools,
 ): Promise<PreparedWrite> {
   const entity = targetOf(parsed)
+  const { version } = parsed
   const isOfCompany = entity.scope === 'company'
   const writing = { tx, dialect: deps.sql.dialect }
   // Until the transaction ends nobody removes the company: one store has one writer, the other locks.
@@ -278,7 +280,7 @@ async function prepare(
   const context: WriteContext = {
     ...writing,
     companyId: within ?? resolved.id ?? '',
-    version: parsed.version,
+    version,
     now: deps.clock.now(),
     principalId: caller.principal.id,
     ids: deps.ids,
@@ -294,8 +296,12 @@ async function prepare(
     context,
     isCreate,
     mayRelease: isFull(rights, companyId),
-    show: ({ id, row }, own, of = entity) =>
-      reader.show({ reads: tx, request: parsed, companyId, entity: of, id, row, budget: own }),
+    show({ id, row }, own, of = entity) {
+      // What is no answer is the row itself, whatever the answer shows.
+      const options = own === undefined ? plainOptions(entity, version) : parsed.options
+      const request = { ...parsed, options }
+      return reader.show({ reads: tx, request, companyId, entity: of, id, row, budget: own })
+    },
     fieldsOf: () => reader.fieldsOf(parsed),
     record: (write) => activity.record(tx, context.now, request, write),
     budget,

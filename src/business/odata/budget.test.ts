@@ -200,6 +200,36 @@ for (const dialect of dialects) {
       },
     )
 
+    await t.test('lists that answers expand are bounded over a change set', async () => {
+      const { customerId, itemId, companyId } = books
+      const size = 1_000
+      const id = await books.create('salesInvoices', {
+        customerId,
+        salesInvoiceLines: Array.from({ length: size }, () => ({ itemId, quantity: 1 })),
+      })
+      const statuses = async (expand: string): Promise<readonly number[]> => {
+        const url = `companies(${companyId})/salesInvoices(${id})?$expand=${expand}`
+        const requests = Array.from({ length: partsOfBatch }, (_, at) => ({
+          id: String(at),
+          atomicityGroup: 'g',
+          method: 'PATCH',
+          url,
+          headers: { 'If-Match': '*' },
+          body: { externalDocumentNumber: String(at) },
+        }))
+        const { body = '' } = await business.handle(
+          request('POST', '$batch', JSON.stringify({ requests })),
+        )
+        return JSON.parse(body).responses.map((one: { status: number }) => one.status)
+      }
+      const lines = 'salesInvoiceLines($top=1;$select=id)'
+      const all = Array.from({ length: odataLimits.listedRowsMax / size }, () => 200)
+      assert.deepEqual(await statuses(lines), all)
+      const twice = 'salesInvoiceLines($top=1;$select=id;$expand=salesInvoice($expand='
+      const refused = await statuses(`${twice}${lines}))`)
+      assert.deepEqual([refused.length, refused.at(-1)], [all.length / 2 + 1, 400])
+    })
+
     await t.test('descriptions count, and are refused when the budget is used up', async () => {
       const one = `companies(${books.companyId})/customers(${books.customerId})`
       const requests = Array.from({ length: partsOfBatch }, (_, at) => ({

@@ -23,9 +23,9 @@ export class Budget {
 
   /**
    * For a transaction, shared by its requests: lines that may come with their documents, lines of documents that may be
-   * changed as a whole, and rows that filters and orders may scan.
+   * changed as a whole, and rows that filters and orders may scan, or lists below other rows have.
    */
-  readonly nested: { lines: number; whole: number; scanned: number }
+  readonly nested: { lines: number; whole: number; scanned: number; listed: number }
 
   constructor(rows: number, characters: number, pauses: boolean, whole?: Budget) {
     this.#rows = rows
@@ -39,6 +39,7 @@ export class Budget {
           lines: odataLimits.nestedLinesMax,
           whole: odataLimits.wholeLinesMax,
           scanned: odataLimits.scannedRowsMax,
+          listed: odataLimits.listedRowsMax,
         }
   }
 

@@ -8,6 +8,7 @@ import type { SqlRow } from '#stores/store.ts'
 import type { Fragment, SqlContext } from '../compile/fragment.ts'
 import { inList } from '../compile/in-list.ts'
 import { leadsToList } from '../compile/paths.ts'
+import type { SqlWriter } from '../compile/sql.ts'
 import type { Entity, Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'
@@ -18,7 +19,7 @@ import type { Budget } from './budget.ts'
 import { type Conditions, LevelStatement, type ReadRow } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
-import { mayScan, scan, summedTable } from './scan.ts'
+import { mayScan, requireShortLists, scan, summedTable } from './scan.ts'
 import { nextPageSearch, searchOf } from './search-options.ts'
 
 /** A row as it is in the answer. */
@@ -212,10 +213,13 @@ export class LevelReader {
     const share = budget.each(values.length + behind)
     const page = isList ? Math.min(share, this.#pageSize, options.top ?? share) : 1
     const column = navigation.on.foreign
+    const context = this.#context
+    const among = (writer: SqlWriter): Fragment => inList(context.dialect, writer, column, values)
     const conditions: Conditions = (writer) => [
       ...ofCompany(entity, companyId)(writer),
-      inList(this.#context.dialect, writer, column, values),
+      among(writer),
     ]
+    if (isList) await requireShortLists(reading, { context, table: entity.table.name }, among)
     const statement = new LevelStatement(this.#context, entity, version, options)
     const level = { entity, version, options, companyId }
     const isOfMany = mayScan(options) || above.table === companies

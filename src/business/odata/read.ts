@@ -253,11 +253,11 @@ class SqlReader implements Reader {
   }
 
   fieldsOf(request: DataRequest): ((row: SqlRow) => Fields) | undefined {
-    const { version, options } = request
+    const { version } = request
     const { entity } = lastSegment(request)
     // Lines are read through their view by who writes them.
     const isViewed = entity.view !== undefined && entity.table !== tables.lines
-    if (isViewed || !isPlain(options)) return undefined
+    if (isViewed) return undefined
     const { read } = this.#wholeRowOf({ entity, version, id: '', companyId: '' })
     return read.isPlain ? (row) => read.row(row).fields : undefined
   }

@@ -85,8 +85,7 @@ export interface Reader {
   /** One row as the answer to a write, in the version of the request, with its `$select` and `$expand`. */
   show(written: RowToShow): Promise<ShownRow>
   /**
-   * Makes the fields that `show` gives of the last segment's row out of all its columns. Undefined where more is shown than
-   * they hold.
+   * Makes all fields of the last segment's row out of all its columns. Undefined where it has more than they hold.
    */
   fieldsOf(request: DataRequest): ((row: SqlRow) => Fields) | undefined
   /**

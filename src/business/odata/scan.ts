@@ -78,3 +78,25 @@ async function countFew(
   const [row] = await reads.all(text, ...values)
   return Number(row?.['n'] ?? 0)
 }
+
+/** Throws the error of a transaction whose lists below other rows are too long together. */
+export async function requireShortLists(
+  { reads, budget: { nested } }: ReadContext,
+  { context, table }: Pick<Scanned, 'context' | 'table'>,
+  among: (writer: SqlWriter) => Fragment,
+): Promise<void> {
+  if (reads.scan !== undefined) return
+  const { listedRowsMax } = odataLimits
+  const where = among(new SqlWriter(context))
+  const { text, values } = joined(
+    `select count(*) as n from (select 1 from ${table} as t0 where `,
+    where,
+    ` limit ${listedRowsMax + 1}) as few`,
+  )
+  const [row] = await reads.all(text, ...values)
+  nested.listed -= Number(row?.['n'] ?? 0)
+  if (nested.listed >= 0) return
+  throw refuse.BadRequest({
+    reason: `The lists that one transaction expands may have at most ${listedRowsMax} rows together, shown or not. Read them afterwards.`,
+  })
+}

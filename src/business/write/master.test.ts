@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { noGuid } from '../entity.ts'
 import { amount, inTurn, openBooks } from '../testing/books.ts'
+import { caller } from '../testing/caller.ts'
 
 const isRuleBroken = { code: 'Application_DialogException' }
 
@@ -109,5 +110,28 @@ for (const { dialect, test } of inTurn()) {
       await assert.rejects(books.remove(set, id), { message: /is in use by a (?:line|document)/ })
     await books.remove('salesInvoices', invoice)
     for (const [set, id] of named) await books.remove(set, id)
+  })
+
+  test(`${dialect}: the trail has what a write changed, whatever its answer shows`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const { customerId, sql } = books
+    const call = caller(books)
+    const last = async (): Promise<unknown> => {
+      const [row] = await sql.all('select detail from events order by number desc limit 1')
+      return JSON.parse(String(row?.['detail'])).changes
+    }
+    for (const [at, options] of ['', '?$select=id', '?$expand=salesInvoices'].entries()) {
+      const one = `customers(${customerId})${options}`
+      await call(200, 'v2.0', 'PATCH', one, {
+        city: `City ${at + 1}`,
+        blocked: at === 1 ? 'All' : ' ',
+      })
+      const before = at === 0 ? '' : `City ${at}`
+      const [city] = (await last()) as { path: string }[]
+      assert.deepEqual(city, { path: 'city', before, after: `City ${at + 1}` }, options)
+    }
+    await call(201, 'v2.0', 'POST', 'customers?$select=id', { displayName: 'Shown to the trail' })
+    assert.match(JSON.stringify(await last()), /Shown to the trail/)
   })
 }
