@@ -5,6 +5,7 @@
  */
 
 import type { Clock, Log } from '#kernel/ports.ts'
+import { createRoom } from '#kernel/room.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
 import type { FederatedTrust } from './federated-credentials.ts'
@@ -23,29 +24,36 @@ export interface AssertionOptions {
 
 /** The number of issuers whose keys are remembered, in each of the cache's two maps. Each may have a hundred keys. */
 const issuersMax = 50
+/**
+ * Fetches of keys at once: callers choose the issuers and when, and a document as it is read takes thirty times the memory of its
+ * text. The last places are for owners without a fetch.
+ */
+const fetches = { perOwnerMax: 2, sumMax: 8, spare: 2 }
 
 /**
  * Returns the trust that the assertion satisfies, or the reason why none does. Only issuers that one of the trusts
- * names are contacted.
+ * names are contacted. `owner`: whose trusts they are.
  */
 export type CheckAssertion = <T extends FederatedTrust>(
   assertion: string,
   trusted: readonly T[],
+  owner: string,
 ) => Promise<T | string>
 
 export function createAssertionCheck(options: AssertionOptions): CheckAssertion {
   const { clock, limits } = options
   const issuers = createLruCache<IssuerKeys>(issuersMax)
+  const room = createRoom(fetches)
 
   function keysOf(issuer: string): IssuerKeys {
     const known = issuers.get(issuer)
     if (known !== undefined) return known
-    const fresh = createIssuerKeys({ issuer }, options)
+    const fresh = createIssuerKeys({ issuer }, { ...options, room })
     issuers.set(issuer, fresh)
     return fresh
   }
 
-  return async (assertion, trusted) => {
+  return async (assertion, trusted, owner) => {
     if (assertion.length > limits.tokenLengthMax) return 'it is too long'
     const parsed = parseToken(assertion)
     if (typeof parsed === 'string') return parsed
@@ -63,7 +71,7 @@ export function createAssertionCheck(options: AssertionOptions): CheckAssertion 
     if (!isInTime(parsed.claims, { now: clock.now(), skewSeconds: limits.clockSkewSeconds })) {
       return 'it has expired, is not valid yet, or names no expiry'
     }
-    const key = await keysOf(found.issuer).find(parsed.keyId)
+    const key = await keysOf(found.issuer).find(parsed.keyId, owner)
     if (key === undefined) return 'its signing key is unknown'
     return (await isSignedBy(parsed, key)) ? found : 'its signature is wrong'
   }

@@ -7,6 +7,7 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { refuse } from '#kernel/error.ts'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
+import { inRoom, type Room } from '#kernel/room.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { answerOf, textOf } from '#outbound/request.ts'
 import { nextTurn } from '#stores/next-turn.ts'
@@ -14,8 +15,11 @@ import { algorithmsOf, type VerificationKey } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
 
 export interface IssuerKeys {
-  /** The key with this id, or the only key when the token names none. Throws `ServiceUnavailable` (503). */
-  find(keyId: string | undefined): Promise<VerificationKey | undefined>
+  /**
+   * The key with this id, or the only key when the token names none. Throws `ServiceUnavailable` (503). `owner`: for whom keys
+   * are fetched.
+   */
+  find(keyId: string | undefined, owner?: string): Promise<VerificationKey | undefined>
 }
 
 interface KeySet {
@@ -30,9 +34,11 @@ export function createIssuerKeys(
     readonly log: Log
     readonly limits: IdentityLimits
     readonly outbound: Outbound
+    /** Fetches wait for a place in it. */
+    readonly room?: Room
   },
 ): IssuerKeys {
-  const { clock, log, limits, outbound } = options
+  const { clock, log, limits, outbound, room } = options
   let current: KeySet | undefined
   let triedAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<void> | undefined
@@ -87,10 +93,10 @@ export function createIssuerKeys(
     }
   }
 
-  async function fetchAgain(): Promise<void> {
+  async function fetchAgain(owner: string): Promise<void> {
     const isTried = Math.abs(clock.now() - triedAt) < limits.issuerRetrySeconds * 1000
     if (isTried && fetching === undefined) return
-    fetching ??= refresh().finally(() => {
+    fetching ??= (room === undefined ? refresh() : inRoom(room, owner, refresh)).finally(() => {
       fetching = undefined
     })
     await fetching
@@ -103,11 +109,11 @@ export function createIssuerKeys(
   }
 
   return {
-    async find(keyId) {
+    async find(keyId, owner = '') {
       const stale =
         current === undefined ||
         Math.abs(clock.now() - current.fetchedAt) > limits.issuerKeysSeconds * 1000
-      if (stale) await fetchAgain()
+      if (stale) await fetchAgain(owner)
       if (current === undefined) {
         throw refuse.ServiceUnavailable(
           { reason: `the keys of the issuer '${issuer.issuer}' cannot be had` },
@@ -118,7 +124,7 @@ export function createIssuerKeys(
       if (clock.now() - current.fetchedAt > 24 * limits.issuerKeysSeconds * 1000) return undefined
       const known = pick(keyId)
       if (known !== undefined) return known
-      await fetchAgain()
+      await fetchAgain(owner)
       return pick(keyId)
     },
   }

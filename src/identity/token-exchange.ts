@@ -195,10 +195,19 @@ async function findClient(
   const own = federated.map((one) => ({ ...one, id: groundOf(one) }))
   const resource = await directory.resourceOf(principal.id)
   const trusted = resource === undefined ? own : [...own, ...(await federatedOf(resource))]
-  const found = await check(assertion, trusted)
+  const found = await check(
+    assertion,
+    trusted,
+    resource === undefined ? principal.id : groupOf(resource),
+  )
   return typeof found === 'string'
     ? refusal(401, 'invalid_client', `The client assertion is not accepted: ${found}.`)
     : { principal, credentialId: found.id }
+}
+
+/** The resource group of a resource, by their keys. */
+function groupOf(resource: string): string {
+  return resource.split('/', 5).join('/')
 }
 
 function refusal(status: number, error: string, text: string): Refusal {
