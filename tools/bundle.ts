@@ -22,6 +22,7 @@ const entries = [
   'engines/copy/worker/main.ts',
   'engines/databases/postgres/looks/main.ts',
   'engines/databases/postgres/worker.ts',
+  'outbound/names/main.ts',
   'outbound/tls-thread/main.ts',
   'stores/sqlite/scan-thread.ts',
   'business/documents/pdf-thread.ts',

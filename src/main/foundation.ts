@@ -6,6 +6,7 @@ import { watchHeap } from '#http/heap-watch.ts'
 import { createPublicUrlOf, type PublicUrlOf } from '#http/public-url.ts'
 import type { makeSigningPair } from '#identity/signing-pair.ts'
 import type { Clock, HeapWatch, Ids, Log, Timers } from '#kernel/ports.ts'
+import { Names } from '#outbound/names/names.ts'
 import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { Store } from '#stores/store.ts'
 import type { Certificates } from '#tls/certificates.ts'
@@ -87,6 +88,7 @@ export async function openFoundation(
           chance: Math.random,
         })
   const isProxy = createProxyTest(config.trustedProxies)
+  const names = opened.use(new Names())
   return {
     ...sources,
     keyring,
@@ -100,7 +102,7 @@ export async function openFoundation(
     faults,
     store: guardStore(unguarded, rotation.guard),
     pdfs: createPdfMaker(),
-    outbound: openOutbound({ settings: config.outbound, log }),
+    outbound: openOutbound({ settings: config.outbound, log, resolve: names.resolve }),
     addressOf: createAddressOf(config.trustedProxies, config.proxyHeader),
     isProxy,
     publicUrlOf: createPublicUrlOf({

@@ -1,0 +1,130 @@
+/**
+ * Resolves the names that callers give, in a process of its own. The system takes a thread for each until its DNS servers have
+ * answered, and a process has two for that: names for which no server answers would hold up all others, that of the database of
+ * this installation too (decision 0418).
+ */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import { createRoom } from '#kernel/room.ts'
+import type { Resolve } from '../outbound.ts'
+import type { Answer, Lookup } from './messages.ts'
+
+/** Names that are resolved at once, of one domain and of all. The last places are for domains without one. */
+const sizes = { perOwnerMax: 8, sumMax: 64, spare: 16 }
+/** A process resolves with half of its threads. */
+const threads = 2 * sizes.sumMax
+/** A name that finds no place for so long is not resolved. */
+const waitingMilliseconds = 10_000
+/** The process ends after this long without a name. */
+const idleMilliseconds = 60_000
+const heapMegabytes = 32
+const closing = 'the control plane ends'
+
+interface Waiting {
+  resolve(addresses: readonly string[]): void
+  reject(error: Error): void
+}
+
+export class Names implements AsyncDisposable {
+  readonly #environment: Readonly<Record<string, string>>
+  readonly #room = createRoom(sizes)
+  readonly #waiting = new Map<number, Waiting>()
+  #child: ChildProcess | undefined
+  #last = 0
+  #isClosed = false
+  #idle: NodeJS.Timeout | undefined
+
+  /** `environment`: further variables of the process. */
+  constructor(environment: Readonly<Record<string, string>> = {}) {
+    this.#environment = environment
+  }
+
+  readonly resolve: Resolve = async (name) => {
+    const late = () => AbortSignal.timeout(waitingMilliseconds)
+    const leave = await this.#room.enter(domainOf(name), 1, late)
+    try {
+      return await this.#resolved(name)
+    } finally {
+      leave()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    this.#end(closing)
+  }
+
+  async #resolved(name: string): Promise<readonly string[]> {
+    if (this.#isClosed) throw new Error(closing)
+    const id = ++this.#last
+    const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
+    this.#waiting.set(id, { resolve, reject })
+    clearTimeout(this.#idle)
+    this.#child ??= this.#start()
+    const child = this.#child
+    // What is under way keeps the process running, as any connection does.
+    child.ref()
+    child.channel?.ref()
+    child.send({ id, name } satisfies Lookup, () => undefined)
+    return await promise
+  }
+
+  #start(): ChildProcess {
+    // In a package the files are JavaScript; in a checkout they are TypeScript.
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    const compiled = getCompileCacheDir()
+    const child = fork(new URL(`./main.${extension}`, import.meta.url), [], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [
+        '--disable-warning=ExperimentalWarning',
+        `--max-old-space-size=${heapMegabytes}`,
+        '--max-semi-space-size=1',
+      ],
+      // The server's environment is not passed on; the compile cache halves the start.
+      env: {
+        ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }),
+        UV_THREADPOOL_SIZE: String(threads),
+        ...this.#environment,
+      },
+    })
+    const lose = (): void => {
+      if (this.#child === child) this.#end('the process of names ended')
+    }
+    child.on('message', (answer: Answer) => this.#hear(answer))
+    child.once('error', lose)
+    child.once('exit', lose)
+    return child
+  }
+
+  #hear(answer: Answer): void {
+    const waiting = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if ('addresses' in answer) waiting?.resolve(answer.addresses)
+    else waiting?.reject(new Error(answer.reason))
+    if (this.#waiting.size > 0) return
+    this.#child?.unref()
+    this.#child?.channel?.unref()
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => this.#end('nobody needs it'), idleMilliseconds).unref()
+  }
+
+  #end(reason: string): void {
+    clearTimeout(this.#idle)
+    this.#child?.kill('SIGKILL')
+    this.#child = undefined
+    for (const { reject } of this.#waiting.values()) reject(new Error(reason))
+    this.#waiting.clear()
+  }
+}
+
+/** Below them names belong to one owner each: `example.co.uk` is nobody's but its owner's, as `example.org` is. */
+const shared = /^(?:ac|co|com|edu|go|gob|gov|ltd|me|mil|ne|net|nom|or|org|plc|sch)\.[a-z]{2}$/
+
+/** What belongs to one owner. Whoever has a domain has any number of names in it. */
+function domainOf(name: string): string {
+  const labels = name.split('.')
+  const two = labels.slice(-2).join('.')
+  return shared.test(two) ? labels.slice(-3).join('.') : two
+}
