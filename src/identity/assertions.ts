@@ -26,7 +26,7 @@ export interface AssertionOptions {
 const issuersMax = 50
 /**
  * Fetches of keys at once: callers choose the issuers and when, and a document as it is read takes thirty times the memory of its
- * text. The last places are for owners without a fetch.
+ * text (decision 0419). The last places are for owners without a fetch.
  */
 const fetches = { perOwnerMax: 2, sumMax: 8, spare: 2 }
 

@@ -88,7 +88,7 @@ export const defaultIdentityLimits: IdentityLimits = Object.freeze({
   pageSizeMax: 1000,
   tokenGroupsMax: 200,
   formBytesMax: 48 * 1024,
-  issuerDocumentBytesMax: 512 * 1024,
+  issuerDocumentBytesMax: 128 * 1024,
   issuerTimeoutSeconds: 5,
   issuerKeysSeconds: 3600,
   issuerRetrySeconds: 10,
