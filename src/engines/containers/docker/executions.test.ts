@@ -230,6 +230,25 @@ test('what goes on counts, though the engine is slow to tell of another end', as
   await assert.rejects(letGo(true), /go on without a client/)
 })
 
+test('what goes on in many containers is looked at a few times for each end, not without an end', async () => {
+  const made = new Set<string>()
+  const looksMax = 1000
+  let looks = 0
+  await using engine = await fakeEngine(({ url = '', method }, response) => {
+    if (method === 'GET') response.end(`{"Running":${looks++ < looksMax},"ExitCode":0}`)
+    // A second command in a container, which would end the first, does not begin.
+    else if (made.has(url)) response.writeHead(409).end()
+    else response.end(JSON.stringify({ Id: `e${made.add(url).size}` }))
+  })
+  const executions = new Executions(engine.client)
+  for (let count = 0; count < 110; count++) {
+    const session = await executions.open(`web-${count}`, { command: ['sleep', '7777'] })
+    await session[Symbol.asyncDispose]()
+  }
+  await executions.settled()
+  assert.ok(looks < looksMax, `${looks} looks`)
+})
+
 test('the end of a command without a client is seen before the engine forgets the command', async (t) => {
   const started = await groupOf(t)
   if (started === undefined) return

@@ -137,13 +137,20 @@ export class Executions {
   }
 
   async #forgetEnded(container: string): Promise<void> {
-    const left = this.#left.get(container) ?? new Set()
-    for (const id of [...left]) if (!(await this.#goesOn(id, 1))) left.delete(id)
-    // Meanwhile another call may have removed this set, and a new command may have begun another.
-    if (left.size === 0 && this.#left.get(container) === left) this.#left.delete(container)
+    await this.#look(container)
     // Commands of removed containers are never checked again otherwise.
     const [oldest] = this.#left.keys()
-    if (this.#left.size > containersMax && oldest !== undefined) await this.#forgetEnded(oldest)
+    if (this.#left.size > containersMax && oldest !== undefined) await this.#look(oldest)
+  }
+
+  async #look(container: string): Promise<void> {
+    const left = this.#left.get(container)
+    for (const id of [...(left ?? [])]) if (!(await this.#goesOn(id, 1))) left?.delete(id)
+    // Meanwhile another call may have removed this set, and a new command may have begun another.
+    if (left === undefined || this.#left.get(container) !== left) return
+    // It becomes the newest, so that each has its turn.
+    this.#left.delete(container)
+    if (left.size > 0) this.#left.set(container, left)
   }
 
   /** False when the container is gone. */
