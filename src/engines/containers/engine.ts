@@ -351,10 +351,12 @@ export interface ExecRequest {
   readonly terminal?: TerminalSize
   /** Takes input by `write`. */
   readonly input?: boolean
+  /** Resolves when another command may begin that ends this one. */
+  readonly turn?: (() => Promise<void>) | undefined
 }
 
 export type Probe =
-  | { readonly kind: 'exec'; readonly command: readonly string[] }
+  | ({ readonly kind: 'exec' } & Pick<ExecRequest, 'command' | 'turn'>)
   | {
       readonly kind: 'http'
       readonly scheme: 'http' | 'https'

@@ -312,9 +312,8 @@ export class DockerEngine implements ContainerEngine {
       return { healthy: false, message: 'the container does not run' }
     }
     if (probe.kind === 'exec') {
-      const { command } = probe
       requireCopies(container)
-      const run = () => this.#executions.open(textAt(container, 'Id'), { command })
+      const run = () => this.#executions.open(textAt(container, 'Id'), probe)
       return await probeByExec(run, timeoutSeconds)
     }
     const observed = readGroup(await this.#inspectAll(group), false, new Set())

@@ -161,6 +161,28 @@ test('a command that has yet to begin is ended with its session, too', async () 
   assert.equal(made.length, 2)
 })
 
+test('a command that ends another one waits for its turn', async () => {
+  const made: string[] = []
+  await using engine = await fakeEngine(({ url = '', method }, response) => {
+    if (method === 'POST') response.end(JSON.stringify({ Id: `e${made.push(url)}` }))
+    else response.end(`{"Running":${url.includes('/exec/e1/') && made.length < 2},"ExitCode":137}`)
+  })
+  const executions = new Executions(engine.client)
+  const isAwaited = Promise.withResolvers<void>()
+  const comes = Promise.withResolvers<void>()
+  const turn = () => {
+    isAwaited.resolve()
+    return comes.promise
+  }
+  const session = await executions.open('web', { command: ['sh'], turn })
+  await session[Symbol.asyncDispose]()
+  await Promise.race([isAwaited.promise, executions.settled()])
+  assert.equal(made.length, 1)
+  comes.resolve()
+  await executions.settled()
+  assert.equal(made.length, 2)
+})
+
 test('a container for which the engine gave no answer gets no further command for a while', async () => {
   let looks = 0
   await using engine = await fakeEngine(({ url = '' }, response) => {

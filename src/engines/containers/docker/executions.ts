@@ -61,7 +61,7 @@ export class Executions {
       ...session,
       [Symbol.asyncDispose]: async () => {
         await session[Symbol.asyncDispose]()
-        this.#begin(this.#end(container, id, value))
+        this.#begin(this.#end(container, id, value, request.turn))
       },
     })
     if (request.terminal !== undefined) await opened.resize(request.terminal)
@@ -106,9 +106,17 @@ export class Executions {
   }
 
   /** Counted before anything is awaited. */
-  async #end(container: string, id: string, value: string): Promise<void> {
+  async #end(
+    container: string,
+    id: string,
+    value: string,
+    turn: ExecRequest['turn'],
+  ): Promise<void> {
     this.#count(container, id)
-    if (await this.#goesOn(id, 1)) await this.#kill(container, value)
+    if (await this.#goesOn(id, 1)) {
+      await turn?.()
+      await this.#kill(container, value)
+    }
     await this.#forgetEnded(container)
   }
 

@@ -87,6 +87,36 @@ test('three commands of a resource group begin in a second, however many probes 
   }
 })
 
+test('the end of a command by another one takes a turn as well', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
+  const timers = new HandTimers()
+  const clock = { now: () => 0 }
+  const begun = { probes: 0, ends: 0 }
+  class LateProbes extends SimulatedEngine {
+    override async describe() {
+      return { ...(await super.describe()), runsPrograms: true }
+    }
+    override async probe(...[, , probe]: Parameters<SimulatedEngine['probe']>) {
+      begun.probes += 1
+      if (probe.kind === 'exec') void probe.turn?.().then(() => (begun.ends += 1))
+      return { healthy: false, message: '' }
+    }
+  }
+  try {
+    const engine = new LateProbes({ folder, installation: 't', clock, timers })
+    const pace = new CommandPace(engine, (milliseconds, run) => timers.after(milliseconds, run))
+    const board = new ProbeBoard({ engine, clock, timers, pace, wake: () => {} })
+    board.watch('g', 'a', plans(command, 3))
+    await timers.fire(0)
+    assert.deepEqual(begun, { probes: 3, ends: 0 })
+    await timers.fire(1000)
+    assert.deepEqual(begun, { probes: 3, ends: 3 })
+    board.close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
 for (const { what, isThere, length } of [
   { what: 'a group that is gone', isThere: false, length: 3_600_000 },
   { what: 'a group that nobody here looks at any more', isThere: true, length: 1_200_000 },

@@ -132,9 +132,11 @@ export class ProbeBoard {
 
   async #try(group: string, watched: Watched, running: Running): Promise<void> {
     const { part, schedule } = running.plan
-    const { probe, timeoutSeconds } = schedule
+    const { probe: planned, timeoutSeconds } = schedule
+    const turn = () => this.#pace.turn(watched.owner)
+    const probe = planned.kind === 'exec' ? { ...planned, turn } : planned
     const tried = await inRoom(this.#places[probe.kind], watched.owner, async () => {
-      if (probe.kind === 'exec' && !running.ended) await this.#pace.turn(watched.owner)
+      if (probe.kind === 'exec' && !running.ended) await turn()
       if (running.ended) return undefined
       return await attempt(() => this.#engine.probe(group, part, probe, timeoutSeconds))
     })

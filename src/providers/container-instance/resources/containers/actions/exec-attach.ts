@@ -55,13 +55,15 @@ export function execIn(deps: StreamDependencies): Action<unknown> {
       const words = splitCommand(command)
       if (typeof words === 'string') throw refuseContainer.InvalidCommand({ reason: words })
       const { rows, cols } = { ...usual, ...terminalSize }
+      const group = scopeOf(context.id).key
       const request = {
         command: words,
         input: true,
+        turn: () => deps.pace.turn(group),
         ...(terminalSize === undefined ? {} : { terminal: { rows, columns: cols } }),
       }
       // Before the answer, and not when the client comes: then its right is asked for and the command begins at once.
-      const turn = () => deps.pace.turn(scopeOf(context.id).key, context.signal)
+      const turn = () => deps.pace.turn(group, context.signal)
       return offer(deps, context, (token, name) => deps.engine.exec(token, name, request), turn)
     },
   }
