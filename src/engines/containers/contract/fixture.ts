@@ -40,6 +40,8 @@ export interface Backend extends AsyncDisposable {
   readonly ownVolumes?: number
   /** A resolver of the engine that stands before the one of the group. */
   readonly resolver?: string
+  /** The host name that a group has where it asks for `the-group`, if another. */
+  readonly hostname?: RegExp
   /** Ends the shared network without the engine's client. */
   breakSandbox(installation: string, group: string): Promise<void>
 }

@@ -38,7 +38,7 @@ import { hasCopies, readyProblem, requireOwnPlaces } from './host-side.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
 import { mountedProblem, requireApart } from './mount-places.ts'
-import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
+import { containerName, isOwned, namesOf, ownedFilter, withOwnHostname } from './names.ts'
 import { labelOf, readGroup } from './observation.ts'
 import { pauseImage } from './pause-image.ts'
 import { pullImage } from './pull.ts'
@@ -175,7 +175,8 @@ export class DockerEngine implements ContainerEngine {
     }
     const existing = await this.#inspectAll(group)
     const { network } = this.#options
-    await this.#maker.make({ names, spec, contents, existing, dialect, network })
+    const named = network === undefined ? spec : withOwnHostname(spec, names)
+    await this.#maker.make({ names, spec: named, contents, existing, dialect, network })
   }
 
   async start(group: string, spec: GroupSpec, parts: readonly string[]): Promise<void> {

@@ -55,6 +55,28 @@ const changes = [
 const isAsBefore =
   'test -f /etc/passwd && test ! -s /etc/passwd && test ! -s /etc/group && ! busybox grep -q ^x /etc/hosts /etc/resolv.conf'
 
+onDocker('a group gets no requests of others by its host name', async (engine) => {
+  const look = 'hostname; busybox timeout 3 busybox nslookup db && echo found; echo end; sleep 3600'
+  const hostname = 'db'
+  for (const [group, command] of [
+    ['one', 'sleep 3600'],
+    ['two', look],
+  ] as const) {
+    const spec = { ...webGroup(['sh', '-c', command]), hostname }
+    await engine.create(group, spec)
+    await engine.start(group, spec, ['web'])
+  }
+  const textOf = async (): Promise<string> => {
+    let text = ''
+    for await (const bytes of engine.logs('two', 'web')) text += Buffer.from(bytes)
+    return text
+  }
+  assert.ok(await until(async () => /^end$/m.test(await textOf()), 200))
+  assert.match(await textOf(), /^db-two\n/)
+  assert.doesNotMatch(await textOf(), /found/)
+  for (const group of ['one', 'two']) await engine.remove(group)
+})
+
 for (const [at, change] of changes.entries()) {
   onDocker(`a program cannot exchange what Docker reads: ${change}`, async (engine) => {
     const group = `late-${at}`

@@ -1,6 +1,6 @@
 /** The names and label filters of an installation's objects on a Docker API. Pure. */
 
-import { EngineError, isToken } from '../engine.ts'
+import { EngineError, type GroupSpec, isToken } from '../engine.ts'
 import { type Json, textAt } from '../json.ts'
 
 export interface Names {
@@ -36,6 +36,17 @@ export function volumeName(names: Names, volume: string): string {
 /** The volume with copies of the accounts of the group's images. */
 export function accountsVolume(names: Names): string {
   return `armature_${names.installation}_${names.group}_accounts`
+}
+
+/**
+ * A network that an operator made has a name server of the engine, which knows containers by their host names. Two groups
+ * may ask for one name, so there each has one of its own.
+ */
+export function withOwnHostname(spec: GroupSpec, { group }: Names): GroupSpec {
+  const { hostname } = spec
+  return hostname === undefined
+    ? spec
+    : { ...spec, hostname: `${hostname.slice(0, 50)}-${group.slice(0, 12)}` }
 }
 
 /** A query for everything that the installation, or one of its groups, owns. Check each result with `isOwned`. */

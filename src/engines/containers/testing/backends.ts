@@ -41,7 +41,7 @@ function backendOf(started: ThrowawayPodman | ThrowawayDocker | string): Backend
     image: testImage,
     isBrief: !isLong,
     ownVolumes: 1,
-    ...(isDocker ? { resolver: '127.0.0.11' } : {}),
+    ...(isDocker ? { resolver: '127.0.0.11', hostname: /^the-group-[a-z0-9-]+\n/ } : {}),
     unknownImage: 'localhost/armature-test/nothing:1',
     program: (program) => ({ command: ['sh', '-c', shell(program)], environment: [] }),
     pass: () => sleep(50),
