@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Type from 'typebox'
-import { ApiError } from '#kernel/error.ts'
+import { ApiError, refuse } from '#kernel/error.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { Access } from './access.ts'
 import { defineComputed } from './declare/computed.ts'
 import { defineProvider } from './declare/provider.ts'
 import { defineStored } from './declare/stored.ts'
@@ -48,19 +50,23 @@ function notes(items: Set<string>) {
         scope: 'tenant',
         apiVersions: [version],
         source: {
-          get: async ({ id }) => (items.has(id.key) ? {} : undefined),
+          get: async ({ id }) => (items.has(nameOf(id)) ? {} : undefined),
           put: {
             body: Type.Object({}),
             makes: true,
-            async apply({ id }) {
-              items.add(id.key)
+            async apply({ id, endEarlierRights }) {
+              const name = nameOf(id)
+              if (items.has(name)) return {}
+              if (items.has(name.toLowerCase())) throw refuse.Conflict({ id: id.text })
+              await endEarlierRights()
+              items.add(name)
               return {}
             },
           },
           delete: {
             makes: true,
             async apply({ id }) {
-              items.delete(id.key)
+              items.delete(nameOf(id))
               return undefined
             },
           },
@@ -104,4 +110,42 @@ test('who had a right at a computed item that is gone is not listed any more', a
   await started.call('PUT', assignment, {})
   await started.call('DELETE', note)
   assert.equal(await isAssigned(started), false)
+})
+
+test('a PUT that is refused for another item in its place takes no rights at that one', async () => {
+  const items = new Set<string>()
+  await using started = await startPlane({ providers: [notes(items), assignments] })
+  await started.call('PUT', note, {})
+  await started.call('PUT', assignment, {})
+  await assert.rejects(started.call('PUT', note.replace(/a$/, 'A'), {}), { code: 'Conflict' })
+  assert.equal(await isAssigned(started), true)
+})
+
+/** Everything is allowed, but for role assignments to go. */
+function denying(): Access {
+  const denied = { name: 'denied', id: '/denied', scope: '/' }
+  return {
+    allows: () => true,
+    prohibitionsFor: async () => ({
+      find: ({ action }) =>
+        action === 'Vendor.Authorization/roleAssignments/delete' ? denied : undefined,
+      wouldBeGranted: () => true,
+    }),
+  }
+}
+
+test('what denies that rights at a computed item go denies its DELETE, and that it is made anew', async () => {
+  const items = new Set<string>()
+  await using started = await startPlane({
+    providers: [notes(items), assignments],
+    access: denying(),
+  })
+  await started.call('PUT', note, {})
+  await started.call('PUT', assignment, {})
+  const refusal = { code: 'DenyAssignmentAuthorizationFailed' }
+  await assert.rejects(started.call('DELETE', note), refusal)
+  assert.deepEqual([...items], ['a'])
+  items.clear()
+  await assert.rejects(started.call('PUT', note, {}), refusal)
+  assert.equal(await isAssigned(started), true)
 })

@@ -28,6 +28,11 @@ export interface ComputedWriteContext extends GetContext {
    * before it writes checks again.
    */
   authorizeAgain(): Promise<void>
+  /**
+   * For a source that makes items: to be called right before it makes one, which nothing of its id may be there for any more.
+   * Ends rights at the id that one before has left, which ended without a DELETE of ours.
+   */
+  endEarlierRights(): Promise<void>
 }
 
 /** A type whose items are computed, not stored. Items are complete wire objects. */

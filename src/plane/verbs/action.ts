@@ -83,8 +83,19 @@ export async function runAction(
   const resource = await readResource(call)
   requireActionGrant(call, resource)
   await askActionGuards(call)
-  const read = (): Promise<ActionResult> => run(call, action, resource)
-  return toOutcome(await (route.leavesRecord ? runRecorded(call, read) : read()))
+  const authorizeAgain = () => authorizeActionAgain(call, resource)
+  const again: ActionCall = { ...call, input: { ...input, authorizeAgain } }
+  const read = (): Promise<ActionResult> => run(again, action, resource)
+  return toOutcome(await (route.leavesRecord ? runRecorded(again, read) : read()))
+}
+
+/** The right may have become one that depends on a condition. */
+async function authorizeActionAgain(
+  call: ActionCall,
+  resource: StoredResource | undefined,
+): Promise<undefined> {
+  const pending = await call.input.authorizeAgain?.()
+  requireActionGrant({ ...call, input: { ...call.input, pending } }, resource)
 }
 
 async function checkRights(

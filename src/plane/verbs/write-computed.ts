@@ -5,6 +5,7 @@ import { changesBetween } from '#activity/changes.ts'
 import { newRequestActivity, withRequestActivity } from '#activity/request-activity.ts'
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Reads } from '#stores/store.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import { canonicalWords } from '../canonical-body.ts'
@@ -16,7 +17,7 @@ import { askGuards } from '../guard.ts'
 import type { ComputedWriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { notFound } from './not-found.ts'
-import { removeAttached } from './remove-below.ts'
+import { removeAttached, requireNothingForbidden } from './remove-below.ts'
 
 interface Opened {
   readonly now: number
@@ -34,9 +35,8 @@ async function openComputed(
   reads: Reads,
 ): Promise<Opened> {
   const { compiled, write, source } = route
-  // Only the type understands a computed item, so conditions on it cannot hold.
   const now = deps.clock.now()
-  requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
+  requireWholeGrant(route, input, now)
   const given = write.body === undefined ? undefined : canonicalWords(write.body, input.body)
   if (write.body !== undefined) {
     checkSchema(write.body, 'ignore', given, compiled.refuseProblems)
@@ -93,16 +93,21 @@ export async function writeComputed(
   // Checked against the schema, by which its own file types it.
   const initiator = initiatorOf(input)
   const authorizeAgain = async (): Promise<void> => {
-    await input.authorizeAgain?.()
+    // It may have become a conditional one.
+    requireWholeGrant(route, { ...input, pending: await input.authorizeAgain?.() }, now)
   }
   const { operation, id } = route
-  const requestActivity = newRequestActivity(initiator, operation, id, input)
+  const again = { ...input, authorizeAgain }
+  const requestActivity = newRequestActivity(initiator, operation, id, again)
   // The source may have asked others.
   await authorizeAgain()
-  // Of one that ended before, without a DELETE of ours.
-  if (status === 201) await removeAttached(deps, id, initiator)
+  if (takesAway(route) || status === 201) await requireAttachedMayGo(deps, id, input)
+  const endEarlierRights = (): Promise<void> => removeAttached(deps, id, initiator)
   const body = await withRequestActivity(requestActivity, () =>
-    write.apply({ ...requested, requirePreconditions, authorizeAgain }, given as never),
+    write.apply(
+      { ...requested, requirePreconditions, authorizeAgain, endEarlierRights },
+      given as never,
+    ),
   )
   if (body === undefined && !takesAway(route)) throw notFound(compiled, route.id)
   if (takesAway(route)) await removeAttached(deps, id, initiator)
@@ -120,6 +125,25 @@ export async function writeComputed(
     )
   }
   return body === undefined ? { status } : { status, body, etag: computedEtag(body) }
+}
+
+/** Only the type understands a computed item, so conditions on it cannot hold. */
+function requireWholeGrant(
+  route: ComputedWriteRoute,
+  input: Pick<RunInput, 'pending' | 'principal'>,
+  now: number,
+): void {
+  requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
+}
+
+/** Role assignments go with the item, as with a resource that is stored: what denies that denies the write. */
+async function requireAttachedMayGo(
+  deps: PlaneDependencies,
+  id: ResourceId,
+  { principal }: Pick<RunInput, 'principal'>,
+): Promise<void> {
+  const prohibitions = await deps.access.prohibitionsFor?.(principal)
+  await requireNothingForbidden(deps, deps.store, { id, principal, prohibitions })
 }
 
 function takesAway({ write, method }: ComputedWriteRoute): boolean {

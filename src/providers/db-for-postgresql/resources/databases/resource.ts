@@ -93,6 +93,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
       })
     const given = collation === undefined ? {} : { collation }
     await context.authorizeAgain()
+    await context.endEarlierRights()
     let made = await callServer(server, () => create(given))
     if (failed(made) && collation !== undefined && usualCollation.test(collation)) {
       made = await callServer(server, () => create({}))
