@@ -152,3 +152,17 @@ test('a refresh token that rests on the session of a browser ends with its appli
   await fixture.identity.directory.revoke(id)
   assert.equal((await refresh()).error, 'invalid_grant')
 })
+
+test('a client id in capital letters is the same application: its tokens are taken, and end with it', async () => {
+  const { fixture, directory, id } = await open()
+  await using _closed = fixture
+  const written = { client_id: clientId.toUpperCase() }
+  const refresh_token = await letIn(fixture, written)
+  const refresh = () =>
+    askToken(fixture, { grant_type: 'refresh_token', ...written, refresh_token })
+  const { access_token = '' } = await refresh()
+  const caller = await fixture.identity.authenticator.authenticate(`Bearer ${access_token}`)
+  assert.equal(caller.clientId, clientId)
+  await directory.revoke(id)
+  assert.equal((await refresh()).error, 'invalid_grant')
+})

@@ -6,6 +6,7 @@
 
 import { withoutTrailing } from '#kernel/trailing.ts'
 import { deviceGrant } from './clients.ts'
+import { parseObjectId } from './principal-rules.ts'
 
 /** The response mode of the bare implicit flow, which provider.ts registers with the library. */
 export const bareImplicitMode = 'armature_fragment'
@@ -108,7 +109,7 @@ export interface RewriteOptions {
 }
 
 /**
- * Rewrites the parameters of a request to authorize, token or devicecode for the library. What is not understood
+ * Rewrites the client's id, and the parameters of a request to authorize, token or devicecode, for the library. What is not understood
  * stays as it came, and the library refuses it.
  */
 export function rewriteParameters(
@@ -117,8 +118,12 @@ export function rewriteParameters(
   options: RewriteOptions,
 ): URLSearchParams {
   const names: readonly string[] = [routes.authorization, routes.token, routes.device_authorization]
-  if (!names.includes(path)) return given
   const result = new URLSearchParams(given)
+  // In the directory's spelling: what an application holds is found by it, and ends with the application.
+  const client = given.getAll('client_id').length === 1 ? given.get('client_id') : null
+  const clientId = parseObjectId(client ?? '')
+  if (clientId !== undefined) result.set('client_id', clientId)
+  if (!names.includes(path)) return result
   if (given.get('grant_type') === 'device_code') result.set('grant_type', deviceGrant)
   const scopes = rewriteScopes(given.get('scope'), options)
   const resource = given.get('resource')
