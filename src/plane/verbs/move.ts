@@ -128,6 +128,19 @@ function needsOf(request: MoveRequest, id: ResourceId, compiled: CompiledType): 
   ]
 }
 
+/** Types of what is below without being a row, such as the databases of a server: it is where the resource is. */
+function writtenBelow(
+  { registry }: PlaneDependencies,
+  { key }: CompiledType,
+): readonly CompiledType[] {
+  return registry.types.filter(
+    ({ key: below, stored, verbs }) =>
+      stored === undefined &&
+      below.startsWith(`${key}/`) &&
+      (['put', 'patch', 'delete'] as const).some((verb) => verbs.has(verb)),
+  )
+}
+
 /** The refusal of the first right that is missing. */
 async function refusalAmong(
   deps: PlaneDependencies,
@@ -233,7 +246,9 @@ async function requireRights(
     const last = id.segments.at(-1)
     const compiled = registry.find(last?.namespace, last?.types ?? [])
     if (compiled === undefined) throw refuse.ResourceNotFound({ id: id.text })
-    wanted.push(...needsOf(request, id, compiled))
+    for (const one of [compiled, ...writtenBelow(deps, compiled)]) {
+      wanted.push(...needsOf(request, id, one))
+    }
   }
   const refusal = await refusalAmong(deps, caller, wanted)
   if (refusal !== undefined) throw refusal
