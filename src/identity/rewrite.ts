@@ -118,11 +118,13 @@ export function rewriteParameters(
   options: RewriteOptions,
 ): URLSearchParams {
   const names: readonly string[] = [routes.authorization, routes.token, routes.device_authorization]
-  const result = new URLSearchParams(given)
   // In the directory's spelling: what an application holds is found by it, and ends with the application.
-  const client = given.getAll('client_id').length === 1 ? given.get('client_id') : null
-  const clientId = parseObjectId(client ?? '')
-  if (clientId !== undefined) result.set('client_id', clientId)
+  const [client = '', ...others] = given.getAll('client_id')
+  const clientId = others.length === 0 ? parseObjectId(client) : undefined
+  const isSpelled = clientId === undefined || clientId === client
+  if (isSpelled && !names.includes(path)) return given
+  const result = new URLSearchParams(given)
+  if (!isSpelled) result.set('client_id', clientId)
   if (!names.includes(path)) return result
   if (given.get('grant_type') === 'device_code') result.set('grant_type', deviceGrant)
   const scopes = rewriteScopes(given.get('scope'), options)
