@@ -128,6 +128,25 @@ test('one person has so many rows; what was used up goes first, then what ends f
   assert.ok(await setting.adapter('Grant').find('g'))
 })
 
+test('sessions and grants of one person have so many rows, too, and take none of what is of another kind', async () => {
+  await using setting = await open()
+  const tokens = setting.adapter('RefreshToken')
+  for (let at = 0; at < 10; at++)
+    await tokens.upsert(`t${at}`, { jti: `t${at}`, accountId: 'a' }, 60)
+  for (let at = 0; at < 400; at++) {
+    await setting.adapter('Grant').upsert(`g${at}`, { jti: `g${at}`, accountId: 'a' }, 900 + at)
+    await setting.adapter('Session').upsert(`s${at}`, { jti: `s${at}`, accountId: 'a' }, 300 + at)
+  }
+  const rows = await setting.store.sql.all(
+    "select id from identity_oauth_states where account_id = 'a'",
+  )
+  assert.ok(rows.length >= 60 && rows.length < 60 + 50, `${rows.length}`)
+  for (let at = 0; at < 10; at++) assert.ok(await tokens.find(`t${at}`), `t${at}`)
+  assert.ok(await setting.adapter('Grant').find('g399'))
+  assert.ok(await setting.adapter('Session').find('s399'))
+  assert.equal(await setting.adapter('Grant').find('g0'), undefined)
+})
+
 test('the rows of one person are counted whoever writes between them', async () => {
   await using setting = await open()
   const tokens = setting.adapter('RefreshToken')

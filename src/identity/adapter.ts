@@ -161,10 +161,13 @@ function turnsOfWriters(): (accountId: string) => boolean {
   }
 }
 
-/** What may go: all else of a person has a short life or a number of its own. */
-const surplus = "(kind = 'RefreshToken' or consumed_at is not null)"
+/** What may go: all else of a person has a short life. */
+const surplus = "(kind in ('Grant', 'RefreshToken', 'Session') or consumed_at is not null)"
 
-/** Whoever is signed in makes any number of codes and refresh tokens. */
+/**
+ * Whoever is signed in makes any number of codes, refresh tokens and grants. Of those that were not used up the oldest of the kind
+ * with most of them go first.
+ */
 async function sweepSurplus(tx: SqlTx, accountId: string, most: number): Promise<void> {
   const [row] = await tx.all(
     `select count(*) as count from identity_oauth_states where account_id = ? and ${surplus}`,
@@ -174,7 +177,8 @@ async function sweepSurplus(tx: SqlTx, accountId: string, most: number): Promise
   await tx.run(
     `delete from identity_oauth_states where (kind, id) in (select kind, id
       from identity_oauth_states where account_id = ? and ${surplus}
-      order by case when consumed_at is null then 0 else 1 end, expires_at desc
+      order by case when consumed_at is null then 0 else 1 end,
+        row_number() over (partition by kind order by expires_at desc)
       limit ${sweepRows} offset ${most})`,
     accountId,
   )
