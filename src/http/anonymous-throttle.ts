@@ -25,16 +25,18 @@ const signInStarts = /\/(?:authorize|devicecode|deviceauth|logout)(?:$|\/)/i
 /**
  * Whose allowance a request takes. Any page that somebody looks at can make their browser ask here, from their own
  * address, which may be that of this machine. So what browsers send for pages of other sites has an allowance of its
- * own, and leaves that of the person's programs and of our own pages alone (decision 0396). A page that the person goes to is
- * our own, wherever its link stands: an identity provider leads back so.
+ * own, and leaves that of the person's programs and of our own pages alone (decision 0396). A page that the person goes to by a
+ * click is our own, wherever its link stands: an identity provider leads back so. What is fetched ahead is nobody's click, and says
+ * that it comes from no site.
  */
 function countedFor({ headers, method }: IncomingMessage, address: string): string {
-  const { origin, host, 'sec-fetch-site': site } = headers
-  const isPage = method === 'GET' && headers['sec-fetch-dest'] === 'document'
-  const isOwn =
+  const { origin, host, 'sec-fetch-site': site, 'sec-fetch-user': user } = headers
+  const isPage = method === 'GET' && headers['sec-fetch-dest'] === 'document' && user === '?1'
+  const isFromHere =
     isPage || site === undefined
       ? origin === undefined || URL.parse(origin)?.host === host
       : site === 'same-origin' || site === 'none'
+  const isOwn = isFromHere && headers['sec-purpose'] === undefined
   return isOwn ? address : `${address} pages`
 }
 

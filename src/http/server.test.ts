@@ -481,13 +481,20 @@ describe('the sign-in’s addresses', () => {
       { 'sec-fetch-site': 'same-site', origin: `http://${host}` },
       { origin: 'null' },
       { origin: 'http://elsewhere.example' },
+      // Without a click: a script sends a page somewhere again and again, or has it fetched ahead.
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' },
+      {
+        'sec-fetch-site': 'none',
+        'sec-fetch-dest': 'document',
+        'sec-purpose': 'prefetch;prerender',
+      },
     ]
     const own = [
       {},
       { 'sec-fetch-site': 'none' },
       { 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
       { origin: `http://${host}` },
-      { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' },
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document', 'sec-fetch-user': '?1' },
     ]
     for (const [path, good] of [
       ['/common/oauth2/token', 200],
