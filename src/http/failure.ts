@@ -4,7 +4,7 @@
  */
 
 import { STATUS_CODES } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { type Duplex, Readable } from 'node:stream'
 import { targetOf } from '#activity/record.ts'
 import { bodyOf as businessBody } from '#business/failure.ts'
 import { ApiError, type ErrorDetail, type ErrorFamily, refuse } from '#kernel/error.ts'
@@ -130,6 +130,8 @@ export async function answerErrors(
   } finally {
     edge.running.delete(exchange)
     exchange.body = undefined
+    // Nobody reads the answer of a client that has left, or that was answered meanwhile.
+    if (exchange.outcome?.body instanceof Readable) exchange.outcome.body.destroy()
     exchange.leave?.()
   }
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { Limits } from '#kernel/limits.ts'
 import { owner } from '#plane/testing/start.ts'
@@ -30,6 +31,30 @@ async function open(
     ],
   })
 }
+
+test('an answer that is a stream ends where its client has left before it began', async () => {
+  const begun = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  const stream = new Readable({ read() {} })
+  const route = {
+    method: 'GET',
+    path: '/directory/stream',
+    action: undefined,
+    status: 200,
+    async run() {
+      begun.resolve()
+      await left.promise
+      return stream
+    },
+  } as const
+  await using edge = await startEdge({ directoryRoutes: [route] })
+  const socket = ask(edge, '/directory/stream')
+  await begun.promise
+  socket.destroy()
+  await until(() => edge.server.connections() === 0)
+  left.resolve()
+  await until(() => stream.destroyed)
+})
 
 async function* endless(): AsyncIterable<Uint8Array> {
   for (;;) yield Buffer.alloc(64 * 1024)
