@@ -7,6 +7,7 @@ import type { Clock } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { Sql } from '#stores/store.ts'
 import type { DirectorySql } from './directory-sql.ts'
+import { personScopes, resourceScope } from './rewrite.ts'
 
 export interface Consents {
   /** The scopes the user has allowed the client so far. */
@@ -22,6 +23,11 @@ interface Consent {
   readonly origin: RequestOrigin
 }
 
+/** The scopes in a text. Whatever else stands there is anybody's, and is neither shown nor kept. */
+export function scopesIn(text: string): readonly string[] {
+  return text.split(' ').filter((word) => [...personScopes, resourceScope].includes(word))
+}
+
 export function openConsents(sql: DirectorySql, clock: Clock): Consents {
   async function read(
     from: Pick<Sql, 'all'>,
@@ -33,11 +39,7 @@ export function openConsents(sql: DirectorySql, clock: Clock): Consents {
       principalId,
       clientId,
     )
-    return new Set(
-      String(row?.['scope'] ?? '')
-        .split(' ')
-        .filter((scope) => scope !== ''),
-    )
+    return new Set(scopesIn(String(row?.['scope'] ?? '')))
   }
 
   return {

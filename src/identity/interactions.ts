@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Interaction, Provider } from 'oidc-provider'
 import type { Clock } from '#kernel/ports.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
-import type { Consents } from './consents.ts'
+import { type Consents, scopesIn } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { OAuthRequest } from './oauth-request.ts'
 import { consentPage } from './pages/consent-page.ts'
@@ -219,8 +219,7 @@ async function allow(
 function askedScopes(interaction: Interaction): readonly string[] {
   const { missingOIDCScope = [], missingResourceScopes = {} } = interaction.prompt.details
   const missing = [...missingOIDCScope, ...Object.values(missingResourceScopes).flat()]
-  const asked = (interaction.params['scope'] ?? '').split(' ').filter((scope) => scope !== '')
-  return [...new Set([...asked, ...missing])]
+  return [...new Set([...scopesIn(interaction.params['scope'] ?? ''), ...missing])]
 }
 
 async function applicationName(interaction: Interaction, provider: Provider): Promise<string> {

@@ -49,6 +49,7 @@ import {
 import {
   bareImplicitMode,
   interactionPath,
+  personScopes,
   resourceScope,
   routes,
   signedInPath,
@@ -103,7 +104,7 @@ export function createProvider(options: ProviderOptions): Provider {
     // The library fetches nothing for a client or a request.
     fetch: () => Promise.reject(new Error('the sign-in server asks nobody')),
     routes,
-    scopes: ['openid', 'profile', 'offline_access'],
+    scopes: personScopes,
     claims: { openid: ['sub', 'oid', 'tid'], profile: ['name', 'preferred_username', 'upn'] },
     conformIdTokenClaims: false,
     responseTypes: ['code', 'id_token token', 'id_token'],
@@ -235,7 +236,8 @@ function features({ limits, audience, key }: ProviderOptions): object {
         ),
       postLogoutSuccessSource: (ctx: Context) => send(ctx, signedOutPage()),
     },
-    deviceFlow: { enabled: true, ...devicePages },
+    // The library would keep what the program says of itself.
+    deviceFlow: { enabled: true, deviceInfo: () => undefined, ...devicePages },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => audience,
@@ -458,23 +460,20 @@ function policy(sessions: Sessions): unknown {
         ),
     ),
   )
+  const { checks: atSignIn } = rules.get('login')
   // The session of a deleted account ends at the next request.
-  rules
-    .get('login')
-    .checks.add(
-      new interactionPolicy.Check(
-        'account_gone',
-        'the account of the session is disabled or deleted',
-        (ctx) => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined,
-      ),
-    )
-  rules
-    .get('login')
-    .checks.add(
-      new interactionPolicy.Check('session_over', 'the session has ended or timed out', (ctx) =>
-        isOver(ctx, sessions),
-      ),
-    )
+  atSignIn.add(
+    new interactionPolicy.Check(
+      'account_gone',
+      'the account of the session is disabled or deleted',
+      (ctx) => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined,
+    ),
+  )
+  atSignIn.add(
+    new interactionPolicy.Check('session_over', 'the session has ended or timed out', (ctx) =>
+      isOver(ctx, sessions),
+    ),
+  )
   return rules
 }
 

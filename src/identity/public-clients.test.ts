@@ -23,7 +23,7 @@ async function addPublicClient(fixture: IdentityFixture): Promise<string> {
   return principal.id
 }
 
-function ask(browser: Browser, redirect: string): Promise<Visit> {
+function ask(browser: Browser, redirect: string, more = ''): Promise<Visit> {
   return browser.open(
     authorizeAddress({
       response_type: 'code',
@@ -31,7 +31,7 @@ function ask(browser: Browser, redirect: string): Promise<Visit> {
       redirect_uri: redirect,
       code_challenge: challenge,
       code_challenge_method: 'S256',
-      scope: 'openid user_impersonation',
+      scope: `openid user_impersonation${more}`,
     }),
   )
 }
@@ -74,6 +74,30 @@ test('a person signs in to a public client at any port, and is asked each time',
   assert.match(String(records[0]?.['detail']), /127\.0\.0\.1/)
   const elsewhere = await ask(browser, 'http://192.0.2.1:80/')
   assert.equal(elsewhere.status, 400)
+})
+
+test('words that are no scopes are neither shown nor kept, also of those that were kept before', async () => {
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  await addPublicClient(fixture)
+  const { sql } = fixture.store
+  const kept = async () =>
+    (await sql.all('select scope from identity_consents')).map(({ scope }) => scope)
+  const browser = createBrowser(fixture.url)
+  const allow = async (words: string): Promise<void> => {
+    const page = await ask(browser, 'http://localhost:4711', ` ${words}`)
+    const question = page.body.includes('<h1>Sign in</h1>') ? await signIn(browser, page) : page
+    assert.match(question.body, /Know who you are/)
+    assert.ok(!question.body.includes(words))
+    await browser.submit(question, { do: 'allow' })
+  }
+  await allow('all-is-well')
+  assert.deepEqual(await kept(), ['openid user_impersonation'])
+  await sql.transact((tx) =>
+    tx.run("update identity_consents set scope = 'openid made-up' where principal_id = ?", id),
+  )
+  await allow('another-word')
+  assert.deepEqual(await kept(), ['openid user_impersonation'])
 })
 
 test('it has no secret, gets no token of its own, and its client id is nobody else’s', async () => {

@@ -13,6 +13,8 @@ export const bareImplicitMode = 'armature_fragment'
 
 /** The only scope of the resource manager (contract, Authentication). */
 export const resourceScope = 'user_impersonation'
+/** The scopes that say who somebody is, and for how long. */
+export const personScopes = ['openid', 'profile', 'offline_access']
 
 export const routes = {
   authorization: '/common/oauth2/authorize',

@@ -103,6 +103,19 @@ test('what begins a sign-in with parameters that are too long leaves nothing', a
   assert.ok((await rows()) > 0)
 })
 
+test('a device code keeps nothing of the program that asks for it', async () => {
+  await using fixture = await openIdentityFixture()
+  const answer = await fetch(`${fixture.url}/common/oauth2/devicecode`, {
+    method: 'POST',
+    headers: { 'user-agent': 'x'.repeat(12_000) },
+    body: new URLSearchParams({ client_id: 'armature-cli' }),
+  })
+  assert.equal(answer.status, 200)
+  const [row] = await fixture.store.sql.all('select payload from identity_oauth_states')
+  const { length } = String(row?.['payload'])
+  assert.ok(length > 0 && length < 2_000, `${length}`)
+})
+
 test('the session of an installation below a path is sent to nobody else at its host', async () => {
   for (const [publicUrl, path] of [
     ['https://host.example/plane', '/plane'],
