@@ -5,6 +5,7 @@
 
 import type { IdentityDirectory } from './directory.ts'
 import type { PrincipalRecord } from './principal-record.ts'
+import { parseObjectId } from './principal-rules.ts'
 
 /** The command line. It uses a device code, or a code with PKCE to a loopback address on any port. */
 const cliClientId = 'armature-cli'
@@ -83,6 +84,8 @@ export async function findClient(
   directory: Pick<IdentityDirectory, 'clientPrincipal'>,
   clientId: string,
 ): Promise<Record<string, unknown> | undefined> {
+  // What is kept for a client is found by its id as it is written here.
+  if (parseObjectId(clientId) !== clientId) return undefined
   const principal = await directory.clientPrincipal(clientId)
   return principal === undefined ? undefined : clientMetadata(clientId, principal)
 }

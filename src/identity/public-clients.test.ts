@@ -6,6 +6,7 @@ import { type Browser, createBrowser, type Visit } from './testing/browser.ts'
 import { type IdentityFixture, openIdentityFixture } from './testing/fixture.ts'
 import {
   addAlice,
+  addApplication,
   askToken,
   authorizeAddress,
   challenge,
@@ -98,6 +99,20 @@ test('words that are no scopes are neither shown nor kept, also of those that we
   )
   await allow('another-word')
   assert.deepEqual(await kept(), ['openid user_impersonation'])
+})
+
+test('a client id in capitals is the same one in a form, and none in a header', async () => {
+  await using fixture = await openIdentityFixture()
+  const application = await addApplication(fixture)
+  const clientId = application.clientId.toUpperCase()
+  const secret = application.clientSecret
+  const wanted = { grant_type: 'client_credentials', scope: 'user_impersonation' }
+  const given = await askToken(fixture, { ...wanted, client_id: clientId, client_secret: secret })
+  const caller = await fixture.identity.authenticator.authenticate(`Bearer ${given.access_token}`)
+  assert.equal(caller.clientId, application.clientId)
+  const basic = Buffer.from(`${clientId}:${secret}`).toString('base64')
+  const refused = await askToken(fixture, wanted, { authorization: `Basic ${basic}` })
+  assert.equal(refused.error, 'invalid_client')
 })
 
 test('it has no secret, gets no token of its own, and its client id is nobody else’s', async () => {
