@@ -47,6 +47,29 @@ test('whoever waits no longer leaves the queue and its signal', async () => {
   assert.deepEqual(getEventListeners(client.signal, 'abort'), [])
 })
 
+test('what ends looks at one of each owner, however many wait', async () => {
+  let looks = 0
+  class Owner extends Array<string> {
+    override reduce(...given: Parameters<string[]['reduce']>): never {
+      looks++
+      return super.reduce(...given) as never
+    }
+  }
+  const room = createRoom({ perOwnerMax: 1, sumMax: 3 })
+  const leave: (() => void)[] = []
+  const enter = async (name: string): Promise<void> => {
+    leave.push(await room.enter(Owner.of(name), 1))
+  }
+  for (let at = 0; at < 300; at++) for (const name of ['a', 'b', 'c']) void enter(name)
+  await turn()
+  assert.equal(leave.length, 3)
+  looks = 0
+  leave[0]?.()
+  await turn()
+  assert.equal(leave.length, 4)
+  assert.ok(looks > 0 && looks < 50, `${looks}`)
+})
+
 test('work of several owners waits for room of each, and some is left to whoever has none', async () => {
   const room = createRoom({ perOwnerMax: 3, sumMax: 5, spare: 1 })
   const entered: string[] = []

@@ -54,8 +54,14 @@ interface Place {
 
 interface Waiting {
   readonly places: readonly Place[]
+  /** The same for those who need the same for the same owners: while the first of them finds no room, none does. */
+  readonly key: string
+  readonly arrived: number
   admit(leave: Leave): void
 }
+
+let rooms = 0
+let arrivals = 0
 
 /** Owners whose last turn is remembered. Beyond, all are as if they came new. */
 const rememberedMax = 10_000
@@ -89,8 +95,11 @@ export function enterAll(needs: readonly Need[], awaited?: Awaited): Leave | Pro
 
 class CountedRoom implements Room {
   readonly #sizes: RoomSizes
+  readonly number = ++rooms
   readonly #byOwner = new Map<string, number>()
-  readonly #queue = new Set<Waiting>()
+  /** By key. */
+  readonly #queue = new Map<string, Set<Waiting>>()
+  #waiting = 0
   /** By owner, since nobody waited: when they came or left last. */
   readonly #lastTurns = new Map<string, number>()
   #turns = 0
@@ -107,7 +116,7 @@ class CountedRoom implements Room {
   }
 
   state(): { readonly waiting: number; readonly taken: number } {
-    return { waiting: this.#queue.size, taken: this.#sum }
+    return { waiting: this.#waiting, taken: this.#sum }
   }
 
   fits({ owners, amount }: Place): boolean {
@@ -135,11 +144,17 @@ class CountedRoom implements Room {
   }
 
   add(one: Waiting): void {
-    this.#queue.add(one)
+    this.#waiting++
+    const alike = this.#queue.get(one.key)
+    if (alike === undefined) this.#queue.set(one.key, new Set([one]))
+    else alike.add(one)
   }
 
   remove(one: Waiting): void {
-    this.#queue.delete(one)
+    const alike = this.#queue.get(one.key)
+    if (alike?.delete(one) !== true) return
+    this.#waiting--
+    if (alike.size === 0) this.#queue.delete(one.key)
   }
 
   admitNext(): void {
@@ -154,8 +169,8 @@ class CountedRoom implements Room {
   #next(): Waiting | undefined {
     if (this.#sum >= this.#sizes.sumMax) return undefined
     let found: { readonly one: Waiting; readonly own: number; readonly last: number } | undefined
-    for (const one of this.#queue) {
-      if (!one.places.every((place) => place.room.fits(place))) continue
+    for (const [one] of this.#queue.values()) {
+      if (!one?.places.every((place) => place.room.fits(place))) continue
       let [own, last] = [0, 0]
       for (const { room, owners } of one.places) {
         own = Math.max(own, room.taken(owners))
@@ -163,7 +178,10 @@ class CountedRoom implements Room {
       }
       if (own === 0 && last === 0) return one
       const isNext =
-        found === undefined || own < found.own || (own === found.own && last < found.last)
+        found === undefined ||
+        own < found.own ||
+        (own === found.own && last < found.last) ||
+        (own === found.own && last === found.last && one.arrived < found.one.arrived)
       if (isNext) found = { one, own, last }
     }
     return found?.one
@@ -213,6 +231,8 @@ function enter(places: readonly Place[], awaited?: Awaited): Leave | Promise<Lea
     }
     const one: Waiting = {
       places,
+      key: JSON.stringify(places.map(({ room, owners, amount }) => [room.number, owners, amount])),
+      arrived: ++arrivals,
       admit(leave) {
         signal?.removeEventListener('abort', giveUp)
         resolve(leave)
