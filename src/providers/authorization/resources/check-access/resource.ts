@@ -204,7 +204,7 @@ function overlaid(under: Attributes, over: Readonly<Record<string, AttributeValu
 async function show(
   deps: CheckAccessDependencies,
   context: ActionContext<unknown>,
-  { grant, reason }: Finding,
+  { grant, reason }: Pick<Finding, 'grant' | 'reason'>,
   facts: ConditionFacts,
 ): Promise<object> {
   const row = await context.reader.get(grant.key)
@@ -225,7 +225,7 @@ async function show(
 function detailOf(
   deps: CheckAccessDependencies,
   { words, id: scope }: ActionContext<unknown>,
-  { grant, reason }: Finding,
+  { grant, reason }: Pick<Finding, 'grant' | 'reason'>,
   { model, facts }: { readonly model: RoleAssignment | undefined; readonly facts: ConditionFacts },
 ): string | undefined {
   switch (reason) {

@@ -29,10 +29,7 @@ interface RemovalDependencies extends Pick<PlaneServices, 'caller' | 'listTracke
   textOf(key: string): string
 }
 
-type Recorded = Pick<
-  StackProgress,
-  'unmanaged' | 'deleted' | 'detached' | 'failed' | 'operations'
->
+type Recorded = Pick<StackProgress, 'unmanaged' | 'deleted' | 'detached' | 'failed' | 'operations'>
 
 export class Removal {
   readonly #deps: RemovalDependencies
