@@ -214,14 +214,17 @@ async function listen(
 
 /** Starts the work that goes on without requests. */
 function startBackground(
-  { store, rotation, config, log, clock, timers }: Foundation,
+  { store, rotation, config, log, clock, timers, movedClock }: Foundation,
   plane: RunningPlane,
   opened: AsyncDisposableStack,
 ): void {
   plane.start()
   rotation.start()
   const { sql } = store
-  opened.use(startActivitySweep({ sql, clock, timers, log, keptDays: config.activityDays }))
+  const isClockMoved = movedClock !== undefined
+  opened.use(
+    startActivitySweep({ sql, clock, timers, log, keptDays: config.activityDays, isClockMoved }),
+  )
   opened.use(startBlockSummaries({ sql, timers, log }))
 }
 

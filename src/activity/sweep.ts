@@ -48,11 +48,13 @@ interface ActivitySweepOptions {
   readonly timers: Timers
   readonly log: Log
   readonly keptDays: number
+  /** Somebody moves the clock, and means it. */
+  readonly isClockMoved?: boolean
 }
 
 /** Sweeps at intervals until it is disposed. Every replica may sweep; a removed record is gone for all. */
 export function startActivitySweep(options: ActivitySweepOptions): AsyncDisposable {
-  const { sql, clock, timers, log, keptDays } = options
+  const { sql, clock, timers, log, keptDays, isClockMoved = false } = options
   let seen: number | undefined
   let heldUntil = 0
   return startRounds(timers, 0, async () => {
@@ -60,7 +62,7 @@ export function startActivitySweep(options: ActivitySweepOptions): AsyncDisposab
       const now = clock.now()
       const isFirst = seen === undefined
       const before = isFirst ? await newestMoments(sql) : [seen ?? now]
-      const held = endOfHold([now, ...before], now)
+      const held = isClockMoved ? undefined : endOfHold([now, ...before], now)
       if (held !== undefined) {
         heldUntil = held
         log.warn({ until: new Date(held).toISOString() }, 'the clock leapt: the audit trail stays')
