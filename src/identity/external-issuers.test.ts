@@ -173,6 +173,18 @@ test('an issuer cannot speak for a principal or a group of our directory', async
   assert.ok(!claimed.groups.includes(group.id))
 })
 
+test('a group that is named like the id of somebody is another one', async () => {
+  await using issuer = await startIssuer()
+  publish(issuer, { kid: 'r', key: rsa.publicKey })
+  await using fixture = await openIdentityFixture({ issuers: [settings(issuer)] })
+  const victim = await authenticate(fixture, token(issuer, { sub: '4711' }))
+  const groups = [victim.id, victim.id.toUpperCase()]
+  const other = await authenticate(fixture, token(issuer, { sub: '4712', groups }))
+  assert.equal(other.groups.length, 2)
+  assert.ok(!other.groups.includes(victim.id))
+  assert.notEqual((await authenticate(fixture, token(issuer, { sub: victim.id }))).id, victim.id)
+})
+
 test('an unknown key id fetches once, then not again for a while; new keys are found', async () => {
   await using issuer = await startIssuer()
   publish(issuer, { kid: 'e', key: ec.publicKey })

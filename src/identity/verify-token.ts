@@ -116,9 +116,13 @@ export function createTokenVerifier(
     }
   }
 
-  /** A UUID identifies a principal by itself only while there is a single issuer. */
+  /**
+   * A UUID identifies a principal by itself only while there is a single issuer, and where it is none that is made here: people
+   * may name a group like the id of somebody.
+   */
   function objectIdOf(issuer: string, id: string): string {
-    return external.size === 1 && isUuid(id) ? id.toLowerCase() : toObjectId(issuer, id)
+    const isOwn = external.size === 1 && isUuid(id) && !madeHere.test(id)
+    return isOwn ? id.toLowerCase() : toObjectId(issuer, id)
   }
 
   async function verifyExternal(token: ParsedToken, iss: string): Promise<VerifiedToken> {
@@ -220,6 +224,9 @@ function checkAudience(claim: unknown, accepted: readonly string[]): void {
     })
   }
 }
+
+/** A UUID of version 8. */
+const madeHere = /^.{14}8/
 
 /** Combines an issuer and its own id into an object id. Equal ids of two issuers stay two principals. */
 function toObjectId(issuer: string, id: string): string {

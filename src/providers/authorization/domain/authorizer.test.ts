@@ -34,7 +34,7 @@ function setUp(position?: () => Position) {
   })
   const grant = (scope: string, roleId: string, principalId = ann): string => {
     const path = `${scope}/providers/Vendor.Authorization/roleAssignments/${name}`
-    rows.put(path, { principalId, roleId, principalType: 'User' })
+    rows.put(path, { principalId, roleId, principalType: principalId === team ? 'Group' : 'User' })
     return path
   }
   return { rows, directory, authorizer, grant }

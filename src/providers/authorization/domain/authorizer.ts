@@ -21,7 +21,14 @@ import { type PlacedScopes, placesAbove } from '#plane/placed-scopes.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts } from './conditions/condition.ts'
 import { createSteps } from './conditions/steps.ts'
-import { type DecisionRequest, decide, denialOf, type Grant } from './decide.ts'
+import {
+  type DecisionRequest,
+  decide,
+  denialOf,
+  type Grant,
+  type Holders,
+  isHeld,
+} from './decide.ts'
 import { type Explanation, explain } from './explain.ts'
 import { createFreshness, type Freshness } from './freshness.ts'
 import type { GrantIndex } from './grant-index.ts'
@@ -144,12 +151,12 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     const remembered = mayRemember ? decisions.get(principal.id, action, scope.key) : undefined
     if (remembered !== undefined) return remembered
     const lower = request.action.toLowerCase()
-    const principalIds = idsOf(principal, standing)
+    const holders = holdersOf(principal, standing)
     const narrowly = selfGrants.concerns(lower)
-    const by = { principalIds, principal: standing.attributes }
+    const by = { ...holders, principal: standing.attributes }
     const question: DecisionRequest = { ...by, action: lower, scopeKeys: keysOf(scope), narrowly }
     const touchesOwn = (facts: RequestFacts): boolean =>
-      narrowly && selfGrants.isOne(lower, facts, principalIds, grants)
+      narrowly && selfGrants.isOne(lower, facts, holders.principalIds, grants)
     const verdict = verdictOn(question, grants, { touchesOwn, dataActions: request.dataActions })
     if (mayRemember) decisions.set(principal.id, action, scope.key, verdict)
     return verdict
@@ -174,9 +181,9 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     return explainWith(question, standing, { grants: loader.loaded(), selfGrants, scopeKeys })
   }
 
-  async function idsNow(by: Principal): Promise<readonly string[]> {
+  async function holdersNow(by: Principal): Promise<Holders> {
     await fresh()
-    return idsOf(by, await ask(by))
+    return holdersOf(by, await ask(by))
   }
 
   async function prohibitionsFor(principal: Principal): Promise<Prohibitions | undefined> {
@@ -184,7 +191,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     const grants = loader.loaded()
     if (!grants.hasDenials) return undefined
     const standing = await ask(principal)
-    return prohibitionsIn(grants, keysOf, { principalIds: idsOf(principal, standing), ...standing })
+    return prohibitionsIn(grants, keysOf, { ...holdersOf(principal, standing), ...standing })
   }
 
   return {
@@ -192,10 +199,11 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     refresh: fresh,
     allowsAsKnown: answer,
     asOf: openPositions(assignments, groups),
-    scopesOf: async (by) => scopesIn(await idsNow(by), loader.loaded()),
+    scopesOf: async (by) => scopesIn(await holdersNow(by), loader.loaded()),
     prohibitionsFor,
     explain: explainOne,
-    permissionsAt: async (by, at) => permissionsOf(await idsNow(by), loader.loaded(), keysOf(at)),
+    permissionsAt: async (by, at) =>
+      permissionsOf(await holdersNow(by), loader.loaded(), keysOf(at)),
     scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
     placesAbove: (scope) => placesAbove(deps.placed, (key) => loader.loaded().placeOf(key), scope),
     assignmentsOf: (roleId) => knownOf(loader, roleId, assignments),
@@ -268,7 +276,8 @@ function explainWith(
   },
 ): Promise<Explanation> {
   const action = given.toLowerCase()
-  const principalIds = idsOf({ id: principalId, groups }, standing)
+  const holders = holdersOf({ id: principalId, groups }, standing)
+  const { principalIds } = holders
   const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
   return explain(
     {
@@ -287,7 +296,7 @@ function explainWith(
         selfGrants.concerns(action) &&
         selfGrants.isOne(action, facts, principalIds, grants),
     },
-    inOrder(scopeKeys, principalIds, grants),
+    inOrder(scopeKeys, holders, grants),
     grants,
   )
 }
@@ -295,13 +304,15 @@ function explainWith(
 /** As decisions go through them; then all at other scopes. */
 function inOrder(
   scopeKeys: readonly string[],
-  principalIds: readonly string[],
+  holders: Holders,
   grants: GrantIndex,
 ): Iterable<Grant> {
+  const { principalIds } = holders
   const here = scopeKeys.flatMap((scopeKey) =>
     principalIds.flatMap((id) => grants.madeAt(scopeKey)?.get(id) ?? []),
   )
-  return new Set([...here, ...grants.of(principalIds)])
+  const all = [...here, ...grants.of(principalIds)]
+  return new Set(all.filter((grant) => isHeld(grant, holders)))
 }
 
 /** A question on data is remembered apart from the one for its action alone. */
@@ -339,34 +350,34 @@ function verdictOn(
   }
 }
 
-function scopesIn(principalIds: readonly string[], grants: GrantIndex): readonly string[] {
-  return [...new Set(grants.of(principalIds).map(({ scopeKey }) => scopeKey))]
+function scopesIn(holders: Holders, grants: GrantIndex): readonly string[] {
+  const held = grants.of(holders.principalIds).filter((grant) => isHeld(grant, holders))
+  return [...new Set(held.map(({ scopeKey }) => scopeKey))]
 }
 
 function permissionsOf(
-  principalIds: readonly string[],
+  holders: Holders,
   grants: GrantIndex,
   scopeKeys: readonly string[],
 ): readonly Permission[] {
-  const made = principalIds.flatMap((id) =>
+  const made = holders.principalIds.flatMap((id) =>
     scopeKeys.flatMap((scopeKey) => grants.madeAt(scopeKey)?.get(id) ?? []),
   )
-  const roleIds = new Set(made.map(({ roleId }) => roleId))
+  const held = made.filter((grant) => isHeld(grant, holders))
+  const roleIds = new Set(held.map(({ roleId }) => roleId))
   return [...roleIds].flatMap((roleId) => grants.permissionsIn(roleId))
 }
 
 function prohibitionsIn(
   grants: GrantIndex,
   keysOf: (scope: ResourceId) => readonly string[],
-  {
-    principalIds,
-    attributes,
-  }: { readonly principalIds: readonly string[]; readonly attributes: Attributes },
+  { principalIds, asserted, attributes }: Holders & { readonly attributes: Attributes },
 ): Prohibitions {
   const whole = ({ action, scope }: Pick<AccessRequest, 'action' | 'scope'>): DecisionRequest => ({
     action: action.toLowerCase(),
     scopeKeys: keysOf(scope),
     principalIds,
+    ...(asserted === undefined ? {} : { asserted }),
     principal: attributes,
   })
   return {
@@ -396,11 +407,15 @@ function anyHolds(conditions: readonly Condition[], facts: ConditionFacts): bool
   return conditions.some((condition) => condition(facts) === true)
 }
 
-function idsOf(
-  principal: Pick<Principal, 'id' | 'groups'>,
+function holdersOf(
+  { id, groups }: Pick<Principal, 'id' | 'groups'>,
   { groupIds }: Standing,
-): readonly string[] {
-  return [principal.id, ...groupIds, ...principal.groups.map((id) => id.toLowerCase())]
+): Holders {
+  const own = [id, ...groupIds]
+  if (groups.length === 0) return { principalIds: own }
+  const asserted = new Set(groups.map((group) => group.toLowerCase()))
+  for (const one of own) asserted.delete(one)
+  return { principalIds: [...own, ...asserted], asserted }
 }
 
 function inLowerCase(attributes: PrincipalAttributes): Attributes {

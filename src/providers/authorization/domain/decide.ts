@@ -14,6 +14,8 @@ export interface Grant {
   /** The key of the assignment itself. */
   readonly key: string
   readonly principalId: string
+  /** It was made for a group. */
+  readonly isForGroup: boolean
   readonly roleId: string
   /** The scope it was made at; it applies to everything below. */
   readonly scopeKey: string
@@ -39,15 +41,25 @@ export interface Denials {
   deniedAt(scopeKey: string): readonly Denial[] | undefined
 }
 
-export interface DecisionRequest {
+/** In whose name somebody holds assignments. */
+export interface Holders {
+  /** The caller and all its groups. */
+  readonly principalIds: readonly string[]
+  /** Of them, groups that a token asserts: its issuer may let people name them, also like the id of somebody. */
+  readonly asserted?: ReadonlySet<string>
+}
+
+export function isHeld({ principalId, isForGroup }: Grant, { asserted }: Holders): boolean {
+  return isForGroup || asserted?.has(principalId) !== true
+}
+
+export interface DecisionRequest extends Holders {
   /** In lower case: `vendor.authorization/roleassignments/write`. */
   readonly action: string
   /** The action is one on data: it is looked for in `dataActions`, and nowhere else. */
   readonly isDataAction?: boolean
   /** The scope and all above it (`scopeKeys` of the kernel). */
   readonly scopeKeys: readonly string[]
-  /** The caller and all its groups. */
-  readonly principalIds: readonly string[]
   /** The caller's custom attributes. */
   readonly principal: Attributes
   /** A grant with a condition is never a plain yes, even if its condition already holds (`self-grant.ts`). */
@@ -109,7 +121,7 @@ export function decide(question: DecisionRequest, grants: Grants, roles: Roles):
     if (made === undefined) continue
     for (const principalId of question.principalIds) {
       for (const grant of made.get(principalId) ?? none) {
-        const truth = counts(grant, facts, roles)
+        const truth = isHeld(grant, question) && counts(grant, facts, roles)
         if (truth === false) continue
         if (truth === true && (grant.condition === undefined || !narrowly)) return true
         if (grant.condition !== undefined) {

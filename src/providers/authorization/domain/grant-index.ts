@@ -215,6 +215,7 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
       const grant: Grant = {
         key: id.key,
         principalId: model.principalId,
+        isForGroup: model.principalType === 'Group' || model.principalType === 'ForeignGroup',
         roleId: model.roleId,
         scopeKey: scopeOf(id).key,
         condition: readCondition(model),

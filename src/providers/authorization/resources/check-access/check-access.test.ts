@@ -159,6 +159,37 @@ test('permissions are those of the roles that reach the scope', async () => {
   assert.deepEqual(await list(subscription), [expected])
 })
 
+test('groups that a token asserts have the roles of groups, and nobody else’s', async () => {
+  await using t = await openInstallation()
+  await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
+  const somebody = 'eeeeeeee-0000-4000-8000-000000000003'
+  const team = 'eeeeeeee-0000-4000-8000-000000000004'
+  await t.call('PUT', at(group), assignment(somebody, contributor))
+  await t.call('PUT', at(group), assignment(team, reader, { principalType: 'Group' }))
+  const rights = async (groups: readonly string[], id = nobody.id) => {
+    const as = { ...nobody, id, groups }
+    const answers = await ask(t, group, { actions: [groupsRead, groupsWrite] }, { as })
+    const path = `${group}/${authorization}/permissions`
+    return [
+      ...answers.map(({ accessDecision }: { accessDecision: string }) => accessDecision),
+      json(await t.call('GET', path, undefined, { as })).value.length,
+    ]
+  }
+  assert.deepEqual(await rights([somebody]), ['NotAllowed', 'NotAllowed', 0])
+  assert.deepEqual(await rights([somebody, team]), ['Allowed', 'NotAllowed', 1])
+  assert.deepEqual(await rights([somebody], somebody), ['Allowed', 'Allowed', 1])
+  const patch = t.call(
+    'PATCH',
+    group,
+    { tags: { a: 'b' } },
+    {
+      version: '2021-04-01',
+      as: { ...nobody, groups: [somebody] },
+    },
+  )
+  await refused(patch, 'AuthorizationFailed', 403)
+})
+
 test('permissions tell nobody without a role what exists', async () => {
   await using t = await openInstallation()
   await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
