@@ -181,7 +181,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     return explainWith(question, standing, { grants: loader.loaded(), selfGrants, scopeKeys })
   }
 
-  async function holdersNow(by: Principal): Promise<Holders> {
+  async function heldBy(by: Principal): Promise<Holders> {
     await fresh()
     return holdersOf(by, await ask(by))
   }
@@ -199,11 +199,10 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     refresh: fresh,
     allowsAsKnown: answer,
     asOf: openPositions(assignments, groups),
-    scopesOf: async (by) => scopesIn(await holdersNow(by), loader.loaded()),
+    scopesOf: async (by) => scopesIn(await heldBy(by), loader.loaded()),
     prohibitionsFor,
     explain: explainOne,
-    permissionsAt: async (by, at) =>
-      permissionsOf(await holdersNow(by), loader.loaded(), keysOf(at)),
+    permissionsAt: async (by, at) => permissionsOf(await heldBy(by), loader.loaded(), keysOf(at)),
     scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
     placesAbove: (scope) => placesAbove(deps.placed, (key) => loader.loaded().placeOf(key), scope),
     assignmentsOf: (roleId) => knownOf(loader, roleId, assignments),
