@@ -43,8 +43,21 @@ export function watchFeed(feed: Feed): FeedWatch {
     const { position, keys } = await feed.since(from, batch)
     if (of !== server) return
     if (keys.length > 0) tell(keys)
+    if (position > from) {
+      seen = position
+      return
+    }
+    // Another server may have answered, which lost the changes.
+    notice(await feed.position())
     // Without this check a broken feed would hold every request in an endless loop.
-    if (position <= from) throw new Error('the feed moved, but lists no change')
+    if (of === server) throw new Error('the feed moved, but lists no change')
+  }
+
+  /** Where another server gave the position, anything may have changed. */
+  function notice(position: number): void {
+    if (server === feed.server) return
+    server = feed.server
+    if (seen !== undefined) tell('all')
     seen = position
   }
 
@@ -59,11 +72,7 @@ export function watchFeed(feed: Feed): FeedWatch {
   }
 
   function arrived(position: number): Promise<void> | undefined {
-    if (server !== feed.server) {
-      server = feed.server
-      if (seen !== undefined) tell('all')
-      seen = position
-    }
+    notice(position)
     if (position === seen) return undefined
     if (seen === undefined) {
       seen = position

@@ -106,3 +106,22 @@ test('all is copied again from another server, also while a step is under way', 
   assert.deepEqual(steps, [undefined, 9, undefined])
   assert.equal(freshness.position, 10)
 })
+
+test('another server between the question for the position and that for the changes fails nobody', async () => {
+  const feed = { position: () => Promise.resolve(position), server: 'one' }
+  let position = 9
+  const steps: (number | undefined)[] = []
+  const freshness = createFreshness(feed, async (from, to) => {
+    steps.push(from)
+    if (from === undefined) return to
+    // It lost what the position counts, and lists nothing.
+    position = 8
+    Object.assign(feed, { server: 'another' })
+    throw new Error('the feed moved, but lists no change')
+  })
+  await freshness.ensure()
+  position = 12
+  await freshness.ensure()
+  assert.deepEqual(steps, [undefined, 9, undefined])
+  assert.equal(freshness.position, 8)
+})

@@ -37,8 +37,16 @@ export function createFreshness(
 
   async function step(target: number): Promise<void> {
     const of = server
-    const position = await advance(reached, target)
-    if (of === server) reached = position
+    const [advanced] = await Promise.allSettled([advance(reached, target)])
+    if (advanced.status === 'fulfilled') {
+      if (of === server) reached = advanced.value
+      return
+    }
+    // Another server may have given no changes, since it lost them: then all is copied again.
+    await feed.position()
+    if (of === feed.server) throw advanced.reason
+    server = feed.server
+    reached = undefined
   }
 
   async function reach(target: number): Promise<void> {

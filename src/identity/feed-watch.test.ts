@@ -1,0 +1,41 @@
+/** What a database server that takes another one’s place does to the caches of the directory. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { watchFeed } from './feed-watch.ts'
+
+test('another server between the question for the position and that for the changes fails nobody', async () => {
+  let position = 9
+  const feed = {
+    position: () => Promise.resolve(position),
+    server: 'one',
+    // It lost what the position counts, and lists nothing.
+    async since(from: number) {
+      position = 8
+      feed.server = 'another'
+      return { position: from, keys: [] }
+    },
+  }
+  const watch = watchFeed(feed)
+  const heard: (readonly string[] | 'all')[] = []
+  watch.onChange((keys) => heard.push(keys))
+  await watch.refresh()
+  position = 12
+  await watch.refresh()
+  assert.deepEqual(heard, ['all'])
+  await watch.refresh()
+  assert.deepEqual(heard, ['all'])
+})
+
+test('a feed that moves and lists no change is refused', async () => {
+  let position = 9
+  const feed = {
+    position: () => Promise.resolve(position),
+    server: 'one',
+    since: async (from: number) => ({ position: from, keys: [] }),
+  }
+  const watch = watchFeed(feed)
+  await watch.refresh()
+  position = 12
+  await assert.rejects(async () => watch.refresh(), /lists no change/)
+})
