@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { watchFeed } from './feed-watch.ts'
 
-test('another server between the question for the position and that for the changes fails nobody', async () => {
+test('another server between the position and the changes fails nobody', async () => {
   let position = 9
   const feed = {
     position: () => Promise.resolve(position),

@@ -8,6 +8,7 @@ import { createServer } from 'node:http'
 import { after, before, type TestContext, test } from 'node:test'
 import { realIds, testProviderContext, testSeal } from '#plane/testing/provider-context.ts'
 import { openConsentFlow, type Step } from '#providers/api-management/domain/consent/flow.ts'
+import { sealedFor } from '#providers/api-management/domain/consent/model.ts'
 import { refreshDue } from '#providers/api-management/domain/consent/refresh-tokens.ts'
 import { openTokens } from '#providers/api-management/domain/consent/tokens.ts'
 import type { Authorization } from '#providers/api-management/resources/authorizations/model.ts'
@@ -222,6 +223,26 @@ test('a token is refreshed before it expires, and once though two look', async (
   await fixture.call('PUT', connection, written, { ifMatch: '*' })
   assert.deepEqual((await fixture.properties()).parameters, { a: 'b' })
   assert.equal((await token()).accessToken, second.accessToken)
+})
+
+test('a token is refreshed although a rotation of the key seals it anew meanwhile', async () => {
+  await using fixture = await open()
+  const { parts } = fixture
+  const consentCode = await fixture.consentCode()
+  await fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+  const key = connection.toLowerCase()
+  const tokensNow = async () =>
+    ((await parts.services.reader.get(key))?.model as Authorization | undefined)?.tokens
+  const tokens = (await tokensNow()) ?? assert.fail()
+  const text = JSON.stringify(openTokens(testSeal, key, tokens))
+  const anew = { ...tokens, sealed: testSeal.seal(text, sealedFor.tokens(key)) }
+  const ask: typeof parts.tokens.ask = async (...given) => {
+    await parts.services.updateAsSystem(key, ({ model }) => ({ ...Object(model), tokens: anew }))
+    return parts.tokens.ask(...given)
+  }
+  fixture.pass(57 * 60_000)
+  await refreshDue({ ...parts, tokens: { ask } })
+  assert.ok(Number((await tokensNow())?.expiresAt) > tokens.expiresAt)
 })
 
 test('a refusal of the identity provider shows as an error, with its reason', async () => {

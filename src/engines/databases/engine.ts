@@ -462,17 +462,13 @@ export interface DatabaseEngine extends AsyncDisposable {
   setUpReplication(source: ServerAccess): Promise<ReplicationReadiness>
 
   /**
-   * Sees to it that a worker is at the migration, unless all is ended. Idempotent; called at each look of
-   * the reconciler. `refused` when the migration was run with another specification (another address or
-   * user of a server is none: a changed one is taken by the next worker) or no client program is found.
+   * Sees to it that a worker is at the migration, unless all is ended. Idempotent; called at each look of the reconciler. `refused`
+   * when it was run with another specification (not another address or user of a server), or no client program is found.
    */
   run(migration: string, spec: MigrationSpec, credentials: Credentials): Promise<void>
 
-  /**
-   * The same for all engines that see the records and the processes of this one's workers, and no others. To another one a worker of
-   * this one is `none` or `lost`.
-   */
-  readonly place: () => Promise<string>
+  /** Equal where the records and processes of the same workers are seen. Elsewhere a worker is `none` or `lost`. */
+  place(): Promise<string>
 
   /** The known state, without contacting the servers. An unknown migration is `none`, no error. */
   observe(migration: string): Promise<ObservedMigration>
@@ -487,9 +483,8 @@ export interface DatabaseEngine extends AsyncDisposable {
   cutover(migration: string, databases: readonly string[]): Promise<void>
 
   /**
-   * Asks the worker to carry over what was altered at the source of these databases since they were copied: columns,
-   * defaults, constraints, indexes, tables and partitions with their rows, sequences, functions. What cannot be carried
-   * over goes on to hold the cutover. Those at an end are left alone. Errors as `cutover`.
+   * Asks the worker to carry over what was altered at the source of these databases since they were copied: columns, defaults, constraints,
+   * indexes, tables and partitions with their rows, sequences, functions. What cannot be holds the cutover. Those at an end are left alone. Errors as `cutover`.
    */
   catchUp(migration: string, databases: readonly string[]): Promise<void>
 

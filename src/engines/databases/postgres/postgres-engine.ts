@@ -270,7 +270,7 @@ function observed(folder: RecordFolder): ObservedMigration {
     databases: state?.databases.map((database) => database.observed) ?? [],
     asked: { cutover, cancel },
     pendingCleanUps: state?.databases.flatMap(({ pending }) => pending) ?? [],
-    message: state?.message || folder.readTrouble(),
+    message: state?.message || folder.readRefusal(),
   }
 }
 

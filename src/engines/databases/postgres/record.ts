@@ -186,12 +186,12 @@ export class RecordFolder {
   }
 
   /** Why a worker cannot take the lock, and with it the record. */
-  readTrouble(): string {
-    return this.read<{ readonly message: string }>('trouble.json')?.message ?? ''
+  readRefusal(): string {
+    return this.read<{ readonly message: string }>('refusal.json')?.message ?? ''
   }
 
-  writeTrouble(message: string): void {
-    if (message !== this.readTrouble()) this.write('trouble.json', { message }, false)
+  writeRefusal(message: string): void {
+    if (message !== this.readRefusal()) this.write('refusal.json', { message }, false)
   }
 
   readTables<T extends ComparedTable | ReportedTable>(name: string): readonly T[] {

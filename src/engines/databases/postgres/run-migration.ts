@@ -137,12 +137,12 @@ async function takeLock(
         key,
       ])
       if (got === 'true') {
-        run.folder.writeTrouble('')
+        run.folder.writeRefusal('')
         return session
       }
       await session[Symbol.asyncDispose]()
     } catch (error) {
-      run.folder.writeTrouble(error instanceof Error ? error.message : String(error))
+      run.folder.writeRefusal(error instanceof Error ? error.message : String(error))
       if (canceled()) return undefined
       // Wrong credentials are not mended by waiting: the databases fail with the server's words.
       if (!isTransient(error)) return undefined

@@ -107,7 +107,7 @@ test('all is copied again from another server, also while a step is under way', 
   assert.equal(freshness.position, 10)
 })
 
-test('another server between the question for the position and that for the changes fails nobody', async () => {
+test('another server between the position and the changes fails nobody', async () => {
   const feed = { position: () => Promise.resolve(position), server: 'one' }
   let position = 9
   const steps: (number | undefined)[] = []

@@ -1,5 +1,6 @@
 /** Gets tokens by a code, by credentials, or by a refresh token. It stores them sealed and never prints one. */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Seal } from '#kernel/ports.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import type { AuthorizationProvider } from '../../resources/authorization-providers/model.ts'
@@ -161,8 +162,9 @@ export async function refresh(deps: ConsentDependencies, key: string): Promise<v
         })
   await services.updateAsSystem(key, (resource) => {
     const { refreshingUntil: _done, ...now } = resource.model as Authorization
-    // Reconnected meanwhile, so the new tokens belong to the old connection.
-    if (now.tokens?.sealed !== kept.sealed) return now
+    // Reconnected meanwhile, so the new tokens belong to the old connection. A rotation of the key seals the same ones anew.
+    const isSame = now.tokens && isDeepStrictEqual(openTokens(deps.seal, key, now.tokens), tokens)
+    if (isSame !== true) return now
     if (obtained.ok) return { ...now, tokens: obtained.tokens }
     if (obtained.transient && endOf(kept) > clock.now()) return now
     const message = `The token could not be refreshed: ${obtained.message}`
