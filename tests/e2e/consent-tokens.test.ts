@@ -228,13 +228,13 @@ test('a token is refreshed before it expires, and once though two look', async (
 test('a token is refreshed although a rotation of the key seals it anew meanwhile', async () => {
   await using fixture = await open()
   const { parts } = fixture
-  const consentCode = await fixture.consentCode()
-  await fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+  const body = { consentCode: await fixture.consentCode() }
+  await fixture.call('POST', `${connection}/confirmConsentCode`, body)
   const key = connection.toLowerCase()
   const tokensNow = async () =>
     ((await parts.services.reader.get(key))?.model as Authorization | undefined)?.tokens
   const tokens = (await tokensNow()) ?? assert.fail()
-  const text = JSON.stringify(openTokens(testSeal, key, tokens))
+  const text = testSeal.open(tokens.sealed, sealedFor.tokens(key)) ?? assert.fail()
   const anew = { ...tokens, sealed: testSeal.seal(text, sealedFor.tokens(key)) }
   const ask: typeof parts.tokens.ask = async (...given) => {
     await parts.services.updateAsSystem(key, ({ model }) => ({ ...Object(model), tokens: anew }))

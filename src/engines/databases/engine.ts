@@ -455,10 +455,7 @@ export interface DatabaseEngine extends AsyncDisposable {
     options?: { readonly signal?: AbortSignal; readonly isFollowed?: boolean },
   ): Promise<ValidationReport>
 
-  /**
-   * Writes the settings that logical replication needs on the source, permanently. They take effect at its next
-   * restart by its operator. `refused` when the user may not. Errors as `inspect`.
-   */
+  /** Writes the settings that logical replication needs on the source, for its next restart. `refused` when the user may not. Errors as `inspect`. */
   setUpReplication(source: ServerAccess): Promise<ReplicationReadiness>
 
   /**
