@@ -187,6 +187,11 @@ export const deploymentErrors = defineErrors({
     advice:
       'User: deployments that failed added theirs. Delete the stack, with or without what it manages, and make it anew.',
   },
+  DenyAssignmentQuotaExceeded: {
+    status: 409,
+    message: 'At most {limit} deny assignments are kept in one subscription.',
+    advice: 'User: let fewer stacks deny something, or stacks of fewer resources.',
+  },
   DeploymentStackQuotaExceeded: {
     status: 409,
     message: 'At most {limit} deployment stacks are kept at one scope.',

@@ -3,12 +3,18 @@
  * whoever changes these resources through the stack.
  */
 
-import type { ResourceId } from '#kernel/resource-id.ts'
+import { type ResourceId, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import { refuseDeployment } from '../../errors.ts'
 import type { DenySettings, DeploymentStack } from '../../resources/deployment-stacks/model.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
 
 export const denyVersion = '2022-04-01'
+
+const type = 'Authorization/denyAssignments'
+/** Of one subscription: every process has all of them in memory. A stack manages half as many. */
+const denialsMax = 20_000
 
 /** The right to write and to remove them, at the stack and at each resource. */
 export const manageAction = 'Resources/deploymentStacks/manageDenySetting/action'
@@ -25,7 +31,20 @@ export function denyFingerprint({ denySettings, memberId }: Denying): string {
 
 export function denyPath(words: VendorWords, stack: ResourceId, resource: string): string {
   const name = uuidOf(`${stack.key} denies ${resource.toLowerCase()}`)
-  return `${resource}/providers/${qualify(words, 'Authorization/denyAssignments')}/${name}`
+  return `${resource}/providers/${qualify(words, type)}/${name}`
+}
+
+/** Throws where one more at that scope would be too many. One that is there may change. */
+export async function requireRoomToDeny(
+  reader: Pick<Reader, 'get' | 'hasRoom'>,
+  scope: ResourceId,
+  path: string,
+): Promise<void> {
+  const subscription = subscriptionOf(scope)
+  if (subscription === undefined || (await reader.get(path)) !== undefined) return
+  const under = subscriptionIdOf(subscription)
+  if (await reader.hasRoom({ type, under, limit: denialsMax })) return
+  throw refuseDeployment.DenyAssignmentQuotaExceeded({ limit: denialsMax })
 }
 
 export function denyBody(stack: ResourceId, { denySettings, memberId }: Denying): object {

@@ -21,7 +21,14 @@ import type { Awaiting } from '../deployments/awaited.ts'
 import { recordOfRun } from '../deployments/kept-resources.ts'
 import { assignRun } from '../deployments/nesting.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
-import { denyBody, denyFingerprint, denyPath, denyVersion, manageAction } from './deny.ts'
+import {
+  denyBody,
+  denyFingerprint,
+  denyPath,
+  denyVersion,
+  manageAction,
+  requireRoomToDeny,
+} from './deny.ts'
 import { kindOf, madeBy } from './managed.ts'
 import { Removal } from './removal.ts'
 
@@ -289,6 +296,9 @@ export class StackRun {
       if (wanted !== undefined && !isThere) return 'inapplicable' as const
       if (isThere && this.#isSent && !(await this.#deps.isAllowed(principal, manageAction, scope)))
         return 'notSupported' as const
+      if (body !== undefined && scope !== undefined) {
+        await requireRoomToDeny(this.#deps.reader, scope, path)
+      }
       await this.#deps.storeAsSystem(path, denyVersion, body)
       return wanted === undefined ? ('none' as const) : model.denySettings.mode
     })
