@@ -1593,9 +1593,11 @@ CREATE TABLE health_steps (
   due_at bigint not null,
   position bigint not null,
   step text not null
-);
+, owner text not null default '');
 
 CREATE INDEX health_steps_by_due on health_steps (due_at, position);
+
+CREATE INDEX health_steps_by_owner on health_steps (owner);
 
 CREATE TABLE identity_consents (
   principal_id text not null,
