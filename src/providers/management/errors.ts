@@ -24,6 +24,11 @@ export const managementErrors = defineErrors({
     message: "The management group '{name}' holds '{child}', and possibly more.",
     advice: 'User: move what it holds elsewhere, or delete it first.',
   },
+  ManagementGroupQuotaExceeded: {
+    status: 409,
+    message: 'At most {limit} management groups are kept.',
+    advice: 'User: delete some that hold nothing.',
+  },
   ManagementGroupMoved: {
     status: 409,
     message: "The management group '{name}' is moved by a PUT, and by one at a time.",

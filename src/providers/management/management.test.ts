@@ -89,6 +89,23 @@ test('a group shows where it lies; the one of the tenant is always there', async
   })
 })
 
+test('there is a number of groups, and those that are there may change', async () => {
+  await using started = await startDeployments()
+  await make(started, 'g0')
+  const first = await started.store.get(groupPath('g0').toLowerCase())
+  assert.ok(first !== undefined)
+  await started.store.transact(async (tx) => {
+    for (let at = 1; at < 10_000; at++) {
+      const named = (text: string): string => text.replaceAll('/g0', `/g${at}`)
+      const { key, id, document } = first
+      await tx.insert({ ...first, key: named(key), id: named(id), document: named(document) })
+    }
+  })
+  await assert.rejects(make(started, 'more'), { code: 'ManagementGroupQuotaExceeded' })
+  const body = { properties: { displayName: 'changed' } }
+  assert.equal((await started.call('PUT', groupPath('g0'), body, version)).status, 200)
+})
+
 test('groups and subscriptions are listed together, each with what it lies in', async () => {
   await using started = await startDeployments()
   await make(started, 'corp')

@@ -3,7 +3,7 @@
  * the right to give rights to what is moved.
  */
 
-import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import { nameOf, type ResourceId, rootId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
@@ -83,6 +83,7 @@ export function managementGroups(naming: GroupNaming): ResourceType {
     async rules(context) {
       if (isTenants(context.id)) throw refuseTenants(context.id)
       await requireMove(context)
+      await requireRoom(context)
       return []
     },
     async deleteRules({ id, reader }) {
@@ -98,6 +99,15 @@ export function managementGroups(naming: GroupNaming): ResourceType {
       changed: (seed) => ({ properties: { displayName: `Sample ${seed}, renamed` } }),
     },
   })
+}
+
+/** Every process has their places in memory, and a move reads all of them. */
+const groupsMax = 10_000
+
+async function requireRoom({ previous, reader }: RuleContext<ManagementGroup>): Promise<void> {
+  const query = { type: types.groups, under: rootId, limit: groupsMax }
+  if (previous !== undefined || (await reader.hasRoom(query))) return
+  throw refuseManagement.ManagementGroupQuotaExceeded({ limit: groupsMax })
 }
 
 const tenantsGroup: ManagementGroup = { displayName: 'Tenant Root Group' }
