@@ -1375,6 +1375,8 @@ CREATE INDEX business_documents_by_payment_terms_id ON business_documents USING 
 
 CREATE INDEX business_documents_by_shipment_method_id ON business_documents USING btree (shipment_method_id) WHERE (shipment_method_id <> '00000000-0000-0000-0000-000000000000'::text);
 
+CREATE INDEX business_documents_by_tax_area_id ON business_documents USING btree (tax_area_id) WHERE (tax_area_id <> '00000000-0000-0000-0000-000000000000'::text);
+
 CREATE UNIQUE INDEX business_followed_sets_by_set ON business_followed_sets USING btree (company_id, set_name);
 
 CREATE INDEX business_general_ledger_entries_by_account ON business_general_ledger_entries USING btree (account_id);
@@ -1404,6 +1406,10 @@ CREATE UNIQUE INDEX business_lines_by_document ON business_lines USING btree (do
 CREATE INDEX business_lines_by_group ON business_lines USING btree (document_id, tax_key, sequence);
 
 CREATE INDEX business_lines_by_item ON business_lines USING btree (item_id);
+
+CREATE INDEX business_lines_by_item_variant_id ON business_lines USING btree (item_variant_id) WHERE (item_variant_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_lines_by_location_id ON business_lines USING btree (location_id) WHERE (location_id <> '00000000-0000-0000-0000-000000000000'::text);
 
 CREATE UNIQUE INDEX business_locations_by_code ON business_locations USING btree (company_id, code);
 

@@ -808,6 +808,9 @@ on business_documents (payment_terms_id) where payment_terms_id <> '00000000-000
 CREATE INDEX business_documents_by_shipment_method_id
 on business_documents (shipment_method_id) where shipment_method_id <> '00000000-0000-0000-0000-000000000000';
 
+CREATE INDEX business_documents_by_tax_area_id
+on business_documents (tax_area_id) where tax_area_id <> '00000000-0000-0000-0000-000000000000';
+
 CREATE TABLE business_followed_sets (
   id text not null primary key,
   company_id text not null,
@@ -1101,6 +1104,12 @@ CREATE UNIQUE INDEX business_lines_by_document on business_lines (document_id, s
 CREATE INDEX business_lines_by_group on business_lines (document_id, tax_key, sequence);
 
 CREATE INDEX business_lines_by_item on business_lines (item_id);
+
+CREATE INDEX business_lines_by_item_variant_id
+on business_lines (item_variant_id) where item_variant_id <> '00000000-0000-0000-0000-000000000000';
+
+CREATE INDEX business_lines_by_location_id
+on business_lines (location_id) where location_id <> '00000000-0000-0000-0000-000000000000';
 
 CREATE TABLE business_locations (
   id text not null primary key,

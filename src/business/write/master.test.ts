@@ -2,19 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { noGuid } from '../entity.ts'
-import { amount, inTurn, openBooks } from '../testing/books.ts'
+import { amount, inTurn, openCompany } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
 
 const isRuleBroken = { code: 'Application_DialogException' }
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: what is fixed at creation is not emptied either`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { customerId, itemId, companyId, sql } = books
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId, itemId, companyId, sql } = company
     const rows = (table: string) => sql.all(`select * from business_${table}`)
     const idOf = async (table: string) => String((await rows(table))[0]?.['id'])
-    const right = await books.create('accessRights', { principalId: companyId, role: 'read' })
+    const right = await company.create('accessRights', { principalId: companyId, role: 'read' })
     const fixed = [
       ['customers', customerId, 'number'],
       ['items', itemId, 'number'],
@@ -26,97 +26,100 @@ for (const { dialect, test } of inTurn()) {
       ['accessRights', right, 'principalId'],
     ] as const
     for (const [set, id, name] of fixed) {
-      const before = await books.row(set, id)
+      const before = await company.row(set, id)
       for (const value of [null, name.endsWith('Id') ? noGuid : ''])
-        await books.change(set, id, { [name]: value }, '*')
-      assert.deepEqual(await books.row(set, id), before, `${set} ${name}`)
+        await company.change(set, id, { [name]: value }, '*')
+      assert.deepEqual(await company.row(set, id), before, `${set} ${name}`)
     }
-    await books.change('customers', customerId, { number: null, displayName: 'Other' }, '*')
-    assert.equal((await books.row('customers', customerId))['display_name'], 'Other')
-    await assert.rejects(books.change('customers', customerId, { number: 'X' }, '*'), isRuleBroken)
+    await company.change('customers', customerId, { number: null, displayName: 'Other' }, '*')
+    assert.equal((await company.row('customers', customerId))['display_name'], 'Other')
+    await assert.rejects(
+      company.change('customers', customerId, { number: 'X' }, '*'),
+      isRuleBroken,
+    )
   })
 
   test(`${dialect}: an item in use keeps its type and its base unit`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { customerId, itemId } = books
-    await books.create('unitsOfMeasure', { code: 'BOX', displayName: 'Box' })
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId, itemId } = company
+    await company.create('unitsOfMeasure', { code: 'BOX', displayName: 'Box' })
     const others = [{ type: 'Service' }, { baseUnitOfMeasureCode: 'BOX' }]
-    await books.change('items', itemId, { type: 'Non-Inventory' }, '*')
-    await books.change('items', itemId, { type: 'Inventory' }, '*')
-    const invoice = await books.create('salesInvoices', {
+    await company.change('items', itemId, { type: 'Non-Inventory' }, '*')
+    await company.change('items', itemId, { type: 'Inventory' }, '*')
+    const invoice = await company.create('salesInvoices', {
       customerId,
       salesInvoiceLines: [{ itemId, quantity: 3 }],
     })
     for (const other of others)
-      await assert.rejects(books.change('items', itemId, other, '*'), isRuleBroken)
-    await books.act('salesInvoices', invoice, 'post')
-    assert.equal(amount(await books.row('items', itemId), 'inventory'), -3)
+      await assert.rejects(company.change('items', itemId, other, '*'), isRuleBroken)
+    await company.act('salesInvoices', invoice, 'post')
+    assert.equal(amount(await company.row('items', itemId), 'inventory'), -3)
     for (const other of others)
-      await assert.rejects(books.change('items', itemId, other, '*'), isRuleBroken)
-    await books.change('items', itemId, { type: 'Inventory', unitPrice: 7 }, '*')
-    await books.act('salesInvoices', invoice, 'cancel')
-    assert.equal(amount(await books.row('items', itemId), 'inventory'), 0)
+      await assert.rejects(company.change('items', itemId, other, '*'), isRuleBroken)
+    await company.change('items', itemId, { type: 'Inventory', unitPrice: 7 }, '*')
+    await company.act('salesInvoices', invoice, 'cancel')
+    assert.equal(amount(await company.row('items', itemId), 'inventory'), 0)
   })
 
   test(`${dialect}: a base unit is one in the stock, as in the price`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { customerId, itemId } = books
-    const { base_unit_of_measure_id: unitOfMeasureId } = await books.row('items', itemId)
-    await books.create('itemUnitsOfMeasure', { itemId, unitOfMeasureId, quantityPerUnit: 5 })
-    const invoice = await books.create('salesInvoices', {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId, itemId } = company
+    const { base_unit_of_measure_id: unitOfMeasureId } = await company.row('items', itemId)
+    await company.create('itemUnitsOfMeasure', { itemId, unitOfMeasureId, quantityPerUnit: 5 })
+    const invoice = await company.create('salesInvoices', {
       customerId,
       salesInvoiceLines: [{ itemId, quantity: 1 }],
     })
-    await books.act('salesInvoices', invoice, 'post')
-    assert.equal(amount(await books.row('items', itemId), 'inventory'), -1)
+    await company.act('salesInvoices', invoice, 'post')
+    assert.equal(amount(await company.row('items', itemId), 'inventory'), -1)
   })
 
   test(`${dialect}: lines of an account have the tax of its group, however that was written`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { customerId, sql } = books
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId, sql } = company
     const account = { number: '4711', displayName: 'Odds', taxGroupCode: 'furniture' }
-    const accountId = await books.create('accounts', account)
-    assert.equal((await books.row('accounts', accountId))['tax_group_code'], 'FURNITURE')
+    const accountId = await company.create('accounts', account)
+    assert.equal((await company.row('accounts', accountId))['tax_group_code'], 'FURNITURE')
     await sql.transact((tx) =>
       tx.run("update business_accounts set tax_group_code = 'furniture' where id = ?", accountId),
     )
     const line = { lineType: 'Account', accountId, quantity: 1, unitPrice: 100 }
-    const invoice = await books.create('salesInvoices', { customerId, salesInvoiceLines: [line] })
-    assert.equal(amount(await books.row('salesInvoices', invoice), 'total_tax_amount'), 5)
+    const invoice = await company.create('salesInvoices', { customerId, salesInvoiceLines: [line] })
+    assert.equal(amount(await company.row('salesInvoices', invoice), 'total_tax_amount'), 5)
   })
 
   test(`${dialect}: what a line or a document names is kept`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { customerId, itemId } = books
-    const locationId = await books.create('locations', { code: 'EAST', displayName: 'East' })
-    const itemVariantId = await books.create('itemVariants', { itemId, code: 'RED' })
-    const taxAreaId = await books.create('taxAreas', { code: 'AWAY', displayName: 'Away' })
-    await books.change('customers', customerId, { taxAreaId }, '*')
-    const invoice = await books.create('salesInvoices', {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId, itemId } = company
+    const locationId = await company.create('locations', { code: 'EAST', displayName: 'East' })
+    const itemVariantId = await company.create('itemVariants', { itemId, code: 'RED' })
+    const taxAreaId = await company.create('taxAreas', { code: 'AWAY', displayName: 'Away' })
+    await company.change('customers', customerId, { taxAreaId }, '*')
+    const invoice = await company.create('salesInvoices', {
       customerId,
       salesInvoiceLines: [{ itemId, quantity: 1, locationId, itemVariantId }],
     })
-    await books.change('customers', customerId, { taxAreaId: null }, '*')
+    await company.change('customers', customerId, { taxAreaId: null }, '*')
     const named = [
       ['locations', locationId],
       ['itemVariants', itemVariantId],
       ['taxAreas', taxAreaId],
     ] as const
     for (const [set, id] of named)
-      await assert.rejects(books.remove(set, id), { message: /is in use by a (?:line|document)/ })
-    await books.remove('salesInvoices', invoice)
-    for (const [set, id] of named) await books.remove(set, id)
+      await assert.rejects(company.remove(set, id), { message: /is in use by a (?:line|document)/ })
+    await company.remove('salesInvoices', invoice)
+    for (const [set, id] of named) await company.remove(set, id)
   })
 
   test(`${dialect}: the trail has what a write changed, whatever its answer shows`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { customerId, sql } = books
-    const call = caller(books)
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId, sql } = company
+    const call = caller(company)
     const last = async (): Promise<unknown> => {
       const [row] = await sql.all('select detail from events order by number desc limit 1')
       return JSON.parse(String(row?.['detail'])).changes
