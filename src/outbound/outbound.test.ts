@@ -80,6 +80,23 @@ test('a public address of this machine is inside, unless it is allowed by name',
   assert.equal((await way(['93.184.216.34']).route(at('here.test'))).host, 'here.test')
 })
 
+test('of a name with thousands of addresses some are judged, and no others connected to', async () => {
+  const all = Array.from({ length: 4000 }, (_, at) => `93.184.${at >> 8}.${at & 255}`)
+  const judged: string[] = []
+  const outbound = openOutbound({
+    settings: { mode: 'guarded', allow: [], deny: [] },
+    log: silentLog,
+    resolve: async () => all,
+    isOwn: async (address) => {
+      judged.push(address)
+      return false
+    },
+  })
+  const { addresses } = await outbound.route({ scheme: 'https', host: 'many.test', port: 443 })
+  assert.deepEqual(addresses, all.slice(0, 16))
+  assert.deepEqual(judged, addresses)
+})
+
 test('the system tells which addresses lead to this machine, also those that no interface has', async () => {
   assert.equal(await isOwnAddress('127.0.0.1'), true)
   // Of a network that Linux leads here as a whole.

@@ -28,7 +28,7 @@ export interface Route {
   /** In canonical spelling. Certificates are checked against it. */
   readonly host: string
   readonly port: number
-  /** At least one; all judged by the policy. */
+  /** At least one, and few; all judged by the policy. */
   readonly addresses: readonly string[]
   /** For sockets that are given the host's name: it returns the judged addresses, whatever name it gets. */
   readonly lookup: LookupFunction
@@ -73,6 +73,9 @@ interface OutboundOptions {
   readonly isOwn?: (address: string) => Promise<boolean>
 }
 
+/** The addresses of a name that are judged, and connected to. Its owner chooses how many there are: an answer of DNS has room for 4,000. */
+const addressesMax = 16
+
 export function openOutbound(options: OutboundOptions): Outbound {
   const { settings, log, resolve = resolveAll, isOwn = isOwnAddress } = options
   const own = new Set<string>()
@@ -101,7 +104,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
   async function addressesOf(destination: Destination, host: string): Promise<readonly string[]> {
     if (isIP(host) !== 0) return [host]
     try {
-      return await resolve(host)
+      return (await resolve(host)).slice(0, addressesMax)
     } catch (error) {
       throw failed(destination, error)
     }

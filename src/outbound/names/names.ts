@@ -12,7 +12,7 @@ import type { Resolve } from '../outbound.ts'
 import type { Answer, Lookup } from './messages.ts'
 
 /** Names that are resolved at once, of one domain and of all. The last places are for domains without one. */
-const sizes = { perOwnerMax: 8, sumMax: 64, spare: 16 }
+const sizes = { perOwnerMax: 4, sumMax: 24, spare: 8 }
 /** A process resolves with half of its threads. */
 const threads = 2 * sizes.sumMax
 /** A name that finds no place for so long is not resolved. */
