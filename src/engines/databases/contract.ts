@@ -153,7 +153,6 @@ export function databaseEngineContract(name: string, open: OpenBackend, require:
       await b.makeDatabase('target', 'surveyed')
       const spec = b.spec(['surveyed', 'lacking'], { mode: 'online' })
       const survey = await engine.survey('survey', spec, b.credentials)
-      assert.ok(survey.sourceDatabases.includes('surveyed'))
       assert.deepEqual(survey.missing, ['lacking'])
       assert.deepEqual(survey.targetDatabases, [{ name: 'surveyed', made: false }])
       assert.equal(survey.replication.kind, 'ready')

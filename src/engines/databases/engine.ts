@@ -232,8 +232,6 @@ export interface ValidationReport {
 
 /** What a caller must know to ask its user for consents. */
 export interface Survey {
-  /** The source's databases that could be migrated: no templates, not the maintenance database. */
-  readonly sourceDatabases: readonly string[]
   /** Of the requested databases: those that exist at the target, and whether this migration created them. */
   readonly targetDatabases: readonly { readonly name: string; readonly made: boolean }[]
   /** Of the requested databases: those that do not exist at the source. */

@@ -3,6 +3,7 @@
  * that only the server's operator can give.
  */
 
+import { shortWords } from '#kernel/short-words.ts'
 import type { ReplicationReadiness } from '../engine.ts'
 import { connect, type ReachableServer, type Session, translate } from './connect.ts'
 
@@ -25,6 +26,9 @@ WHERE s.name IN ('wal_level', 'max_replication_slots', 'max_wal_senders')`
 
 /** Without the right to read the files, what is pending cannot be seen. */
 const plainQuery = settingsQuery.replace(/\(SELECT f[\s\S]*LIMIT 1\)/, 'NULL::text')
+
+/** Of a value, which goes into the records of a migration for each of its databases. */
+const shownCharactersMax = 100
 
 /** Facts 8.5. */
 const numbers: Readonly<Record<string, number>> = {
@@ -63,13 +67,15 @@ export async function replicationSettings(
     max_wal_senders: senders + databases,
   }
   for (const { name, value, file } of rows) {
+    // A server may answer with others, or with as many as it likes.
+    if (!Object.hasOwn(numbers, name) || Object.hasOwn(wanted, name)) continue
     const least = need[name]
     const fits = (text: string): boolean =>
       least === undefined ? text === 'logical' : Number(text) >= least
     if (fits(value)) continue
     wanted[name] = least === undefined ? 'logical' : String(least + spare)
     wrong.push(
-      `${numbers[name] === undefined ? '' : `${numbers[name]}: `}${name} is ${value} and must be ${least === undefined ? 'logical' : `at least ${least}`}`,
+      `${numbers[name]}: ${name} is ${shortWords(String(value), shownCharactersMax)} and must be ${least === undefined ? 'logical' : `at least ${least}`}`,
     )
     written = written && file !== null && fits(file)
   }

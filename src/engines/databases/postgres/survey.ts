@@ -1,5 +1,6 @@
 /** What consents a migration needs of its user, looked up on both servers. Changes nothing. */
 
+import { shortWords } from '#kernel/short-words.ts'
 import type { MigrationSpec, ReplicationReadiness, Survey } from '../engine.ts'
 import { readTables } from './catalog.ts'
 import { connect, type Means, type Session, translate } from './connect.ts'
@@ -10,6 +11,8 @@ import { replicationSettings } from './set-up-replication.ts'
 import { stateOfTarget } from './target-database.ts'
 
 const tablesNamedMax = 10
+/** A qualified name of PostgreSQL, quoted. A server may give longer ones. */
+const nameCharactersMax = 260
 
 export async function surveyServers(
   migration: string,
@@ -24,13 +27,11 @@ export async function surveyServers(
       applicationName,
     })
     const names = (await source.rows<{ name: string }>(databasesQuery)).map(({ name }) => name)
-    const sourceDatabases = names.filter((name) => name !== maintenanceDatabase(from))
     const present = spec.databases.filter((name) => names.includes(name))
     const replication = await readinessOf(spec, source, present, (database) =>
       connect(from, { database, applicationName }),
     )
     return {
-      sourceDatabases,
       targetDatabases: await targetDatabases(migration, spec, credentials),
       missing: spec.databases.filter((name) => !names.includes(name)),
       replication,
@@ -77,7 +78,9 @@ async function readinessOf(
       ({ identityMissing, replicated }) => identityMissing && replicated,
     )
     if (lacking.length === 0) continue
-    const named = lacking.slice(0, tablesNamedMax).map(({ name }) => name)
+    const named = lacking
+      .slice(0, tablesNamedMax)
+      .map(({ name }) => shortWords(name, nameCharactersMax))
     reasons.push(
       `${lacking.length} tables of '${database}' have no replica identity: ${named.join(', ')}`,
     )

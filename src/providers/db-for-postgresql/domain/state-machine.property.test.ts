@@ -151,7 +151,6 @@ function see(migration: Migration, last: Progress | undefined, given: Weather): 
       source: metadata,
       target: metadata,
       survey: {
-        sourceDatabases: names,
         missing: [],
         targetDatabases: spec.databases
           .filter((name) => given.taken.includes(name))
