@@ -3,6 +3,7 @@
  * settings and grants at the end. Drops nothing that lacks the mark, unless the specification allows it.
  */
 
+import { shortWords } from '#kernel/short-words.ts'
 import { DatabaseEngineError } from '../engine.ts'
 import {
   isTransient,
@@ -112,6 +113,10 @@ async function localeClause(server: Session, shape: DatabaseShape): Promise<stri
     : ` LOCALE_PROVIDER builtin BUILTIN_LOCALE ${locale}`
 }
 
+/** Settings that are left out go into records and reports, and the source has as many as it likes. */
+const leftOutMax = 100
+const leftOutCharactersMax = 300
+
 /** What clients connect to before they know another: a server is never left without it. */
 const defaultDatabase = 'postgres'
 
@@ -168,6 +173,7 @@ export async function finishTargetDatabase(
   )
   const statements: string[] = []
   const leftOut: string[] = []
+  let others = 0
   const settings = await source.rows<Setting>(settingsQuery, [task.name])
   for (const setting of settings.filter((one) => !isFence(one))) {
     if (setting.role !== null && !roles.has(setting.role)) continue
@@ -180,10 +186,15 @@ export async function finishTargetDatabase(
     } catch (error) {
       // A later version may know it no longer, and without the right it cannot be set: no reason to fail now.
       if (isTransient(error)) throw error
-      leftOut.push(`${setting.name} (${error instanceof Error ? error.message : String(error)})`)
+      const words = `${setting.name} (${error instanceof Error ? error.message : String(error)})`
+      if (leftOut.length < leftOutMax) leftOut.push(shortWords(words, leftOutCharactersMax))
+      else others++
     }
   }
   task.record.leftOut = leftOut
+  const rest = `${others} more settings of the database, which the target refuses`
+  const { setAside } = task.record
+  if (others > 0 && !setAside.includes(rest)) task.record.setAside = [...setAside, rest]
   if (task.record.owners) {
     if (roles.has(shape.owner)) {
       statements.push(`ALTER DATABASE ${database} OWNER TO ${quoteName(shape.owner)}`)
