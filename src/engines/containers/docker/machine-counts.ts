@@ -1,6 +1,6 @@
 /**
  * What the kernel counts for the whole machine, or for a user of it in all containers. A program of one container can take all of it:
- * the server then ends with its next connection, or others are refused.
+ * the server or the engine then ends, or others are refused.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -8,10 +8,14 @@ import { join } from 'node:path'
 
 /** What each is to be at least, so that the memory of a container ends before it does. */
 const wanted: Readonly<Record<string, number>> = {
+  'fs.aio-max-nr': 1_000_000_000,
   'fs.epoll.max_user_watches': 1_000_000_000,
   'fs.inotify.max_user_instances': 65_536,
+  'kernel.pid_max': 4_194_304,
   'kernel.pty.max': 1_048_576,
+  'kernel.threads-max': 4_194_304,
   'net.ipv4.neigh.default.gc_thresh3': 1_048_576,
+  'net.ipv6.neigh.default.gc_thresh3': 1_048_576,
 }
 
 /** Those of this machine that are lower, with the value to set. Systems that do not have one count it otherwise. */
