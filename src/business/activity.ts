@@ -19,8 +19,10 @@ export interface BusinessWrite {
   readonly after?: Shown
 }
 
-/** The row as it is shown: as JSON, or as an object where nothing but the row is shown. */
-type Shown = { readonly text: string } | { readonly fields: object | undefined }
+/** All fields of the row, and nothing that an answer shows besides it. */
+interface Shown {
+  readonly fields: object | undefined
+}
 
 interface BusinessActivity {
   record(tx: SqlTx, at: number, request: BusinessRequest, write: BusinessWrite): Promise<void>
@@ -42,7 +44,7 @@ export function businessActivity(
         target: targetOf(pathOf(location)),
         status: 'Succeeded',
         httpStatus,
-        ...(hasChanges ? { changes: changesBetween(plain(before), plain(after)) } : {}),
+        ...(hasChanges ? { changes: changesBetween(before?.fields, after?.fields) } : {}),
       }
       return tx.record(toEvent(record))
     },
@@ -82,18 +84,6 @@ function codeOf({ body }: BusinessAnswer): { readonly code?: string } {
   // `answering` or the batch made it, in the same form.
   const { error } = JSON.parse(body) as { readonly error?: { readonly code?: string } }
   return error?.code === undefined ? {} : { code: error.code }
-}
-
-/** Longer answers hold other rows besides the written one, from `$expand`. */
-const shownLengthMax = 65_536
-
-function plain(shown: Shown | undefined): object | undefined {
-  if (shown === undefined) return undefined
-  if ('fields' in shown && shown.fields !== undefined) return shown.fields
-  if (!('text' in shown) || shown.text.length > shownLengthMax) return undefined
-  // Our own answer: a row is an object.
-  const members = Object.entries(JSON.parse(shown.text) as object)
-  return Object.fromEntries(members.filter(([name]) => !name.includes('@odata.')))
 }
 
 function pathOf(location: string): string {

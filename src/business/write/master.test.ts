@@ -136,5 +136,10 @@ for (const { dialect, test } of inTurn()) {
     }
     await call(201, 'v2.0', 'POST', 'customers?$select=id', { displayName: 'Shown to the trail' })
     assert.match(JSON.stringify(await last()), /Shown to the trail/)
+    const logo = 'A'.repeat(100_000)
+    await sql.transact((tx) => tx.run('update business_company_information set logo = ?', logo))
+    const [own] = await sql.all('select id from business_company_information')
+    await call(200, 'v2.0', 'PATCH', `companyInformation(${String(own?.['id'])})`, { city: 'Ulm' })
+    assert.deepEqual(await last(), [{ path: 'city', before: '', after: 'Ulm' }])
   })
 }
