@@ -66,15 +66,15 @@ let arrivals = 0
 /** Owners whose last turn is remembered. Beyond, all are as if they came new. */
 const rememberedMax = 10_000
 
-/** Runs the work when there is room for one, and frees the room at its end. */
+/** Runs the work when there is room for one, and frees the room at its end, or earlier if it wants. */
 export async function inRoom<T>(
   room: Room,
   owners: Owners,
-  work: () => T | Promise<T>,
+  work: (leave: Leave) => T | Promise<T>,
 ): Promise<T> {
   const leave = await room.enter(owners, 1)
   try {
-    return await work()
+    return await work(leave)
   } finally {
     leave()
   }

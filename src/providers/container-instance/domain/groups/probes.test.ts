@@ -117,6 +117,40 @@ test('the end of a command by another one takes a turn as well', async () => {
   }
 })
 
+test('probes that wait for long leave their places to others', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
+  const timers = new HandTimers()
+  const clock = { now: () => 0 }
+  const silent = Promise.withResolvers<void>()
+  const begun: string[] = []
+  class SilentProbes extends SimulatedEngine {
+    override async probe(...[group]: Parameters<SimulatedEngine['probe']>) {
+      begun.push(group)
+      await silent.promise
+      return { healthy: true, message: '' }
+    }
+  }
+  try {
+    const engine = new SilentProbes({ folder, installation: 't', clock, timers })
+    const pace = new CommandPace(engine, (milliseconds, run) => timers.after(milliseconds, run))
+    const board = new ProbeBoard({ engine, clock, timers, pace, wake: () => {} })
+    for (const owner of 'abcdefgh') {
+      board.watch(owner, owner, plans(request, owner < 'e' ? 10 : 1))
+    }
+    await timers.fire(0)
+    assert.equal(begun.length, 32)
+    board.watch('mine', 'mine', plans(request, 1))
+    await timers.fire(0)
+    assert.ok(!begun.includes('mine'))
+    await timers.fire(5000)
+    assert.ok(begun.includes('mine'))
+    board.close()
+    silent.resolve()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
 for (const { what, isThere, length } of [
   { what: 'a group that is gone', isThere: false, length: 3_600_000 },
   { what: 'a group that nobody here looks at any more', isThere: true, length: 1_200_000 },

@@ -37,8 +37,10 @@ interface Watched {
   expiry: { cancel(): void } | undefined
 }
 
-/** A probe takes as long as its container's writer likes, so one resource group gets a part of the places. */
+/** Of those that have just begun. One resource group gets a part of the places. */
 const places = { perOwnerMax: 8, sumMax: 32, spare: 4 }
+/** A probe takes as long as its container's writer likes. What takes longer mostly waits: its place is another's from then on. */
+const placeMilliseconds = 5000
 /** Another replica may have changed or deleted the group: plans that no observation here has confirmed for so long end. */
 const unconfirmedMilliseconds = 2 * resyncSeconds * 1000
 
@@ -135,10 +137,15 @@ export class ProbeBoard {
     const { probe: planned, timeoutSeconds } = schedule
     const turn = () => this.#pace.turn(watched.owner)
     const probe = planned.kind === 'exec' ? { ...planned, turn } : planned
-    const tried = await inRoom(this.#places[probe.kind], watched.owner, async () => {
+    const tried = await inRoom(this.#places[probe.kind], watched.owner, async (leave) => {
       if (probe.kind === 'exec' && !running.ended) await turn()
       if (running.ended) return undefined
-      return await attempt(() => this.#engine.probe(group, part, probe, timeoutSeconds))
+      const late = this.#timers.after(placeMilliseconds, leave)
+      try {
+        return await attempt(() => this.#engine.probe(group, part, probe, timeoutSeconds))
+      } finally {
+        late.cancel()
+      }
     })
     if (running.ended || tried === undefined) return
     // An engine that cannot try says nothing about the container.
