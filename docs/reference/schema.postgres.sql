@@ -961,6 +961,7 @@ CREATE TABLE health_steps (
   due_at bigint NOT NULL,
   "position" bigint NOT NULL,
   step text NOT NULL,
+  owner text DEFAULT ''::text NOT NULL,
   PRIMARY KEY (id)
 );
 
@@ -1464,6 +1465,8 @@ CREATE INDEX health_audiences_by_event ON health_audiences USING btree (tracking
 CREATE INDEX health_availability_by_type ON health_availability USING btree (type, resource_key);
 
 CREATE INDEX health_steps_by_due ON health_steps USING btree (due_at, "position");
+
+CREATE INDEX health_steps_by_owner ON health_steps USING btree (owner);
 
 CREATE INDEX identity_credentials_by_principal ON identity_credentials USING btree (principal_id, kind);
 

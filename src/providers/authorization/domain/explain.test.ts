@@ -17,7 +17,7 @@ test('others have turns while thousands of actions of many roles are looked thro
   const grants = Array.from(
     { length: 60 },
     (_, at): Grant => ({
-      ...{ key: `/${at}`, principalId: 'p', roleId: `${at}`, scopeKey: '/' },
+      ...{ key: `/${at}`, principalId: 'p', roleId: `${at}`, scopeKey: '/', isForGroup: false },
       condition: undefined,
     }),
   )
