@@ -8,7 +8,7 @@ import { migrationTests } from '../testing/migration-tests.ts'
 describe('settings that the target refuses', () => {
   const check = migrationTests(15, 18)
 
-  check('some are told of, in few words, however many there are', async (fixture, engine) => {
+  check('some are named, in few words, however many there are', async (fixture, engine) => {
     await fixture.make('refused', ['CREATE TABLE t (a int PRIMARY KEY)'])
     for (const side of ['source', 'target'] as const) {
       await using server = await fixture.session(side, 'postgres')
