@@ -55,9 +55,9 @@ export interface ObjectSink extends AsyncDisposable {
   readonly width: number
   /**
    * Throws `CopyFailure` when the target may not be written. `published`: this run published before it was cut off,
-   * and nothing is left to do.
+   * and nothing is left to do. `fresh`: nothing is staged, whatever was done before.
    */
-  prepare(): Promise<'ready' | 'published'>
+  prepare(): Promise<'ready' | 'fresh' | 'published'>
   /** Whether the stage holds this very item from before a cut. */
   has(item: ListedItem): boolean
   /** The bytes are reused after it returns, so later work needs a copy of them. */

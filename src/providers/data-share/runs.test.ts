@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -286,25 +286,36 @@ test('a process ends while a target publishes for ever, and leaves the run to th
   assert.equal(run?.endedAt, null)
 })
 
-test('a process ends in the middle of a full copy, and the next one goes on with what it staged', async () => {
-  await using store = await sharingStore()
-  const root = mkdtempSync(join(tmpdir(), 'armature-share-'))
-  const copying = Promise.withResolvers<void>()
-  const engine = cutEngine({ target: 'folder', call: 'commit', when: 'after' }, async (signal) => {
-    copying.resolve()
-    if (!signal.aborted) await once(signal, 'abort')
+for (const [what, loses] of [
+  ['goes on with what it staged', false],
+  ['copies all again where that is gone', true],
+] as const) {
+  test(`a process ends in the middle of a full copy, and the next one ${what}`, async () => {
+    await using store = await sharingStore()
+    const root = mkdtempSync(join(tmpdir(), 'armature-share-'))
+    const copying = Promise.withResolvers<void>()
+    const engine = cutEngine(
+      { target: 'folder', call: 'commit', when: 'after' },
+      async (signal) => {
+        copying.resolve()
+        if (!signal.aborted) await once(signal, 'abort')
+      },
+    )
+    let runId = ''
+    {
+      await using started = await startSharing({ engine, store, root })
+      runId = await beginCopy(started)
+      await copying.promise
+    }
+    const stages = join(root, 'taker', '.armature')
+    assert.equal(readdirSync(stages).length, 1)
+    if (loses) rmSync(stages, { recursive: true })
+    await using started = await startSharing({ store, root })
+    assert.equal((await started.ended(runId)).status, 'Succeeded')
+    assert.equal(started.read('taker', 'got/a.txt'), 'one')
+    rmSync(root, { recursive: true, force: true })
   })
-  let runId = ''
-  {
-    await using started = await startSharing({ engine, store, root })
-    runId = await beginCopy(started)
-    await copying.promise
-  }
-  await using started = await startSharing({ store, root })
-  assert.equal((await started.ended(runId)).status, 'Succeeded')
-  assert.equal(started.read('taker', 'got/a.txt'), 'one')
-  rmSync(root, { recursive: true, force: true })
-})
+}
 
 test('what begins while it is revoked is refused or cancelled; a revocation stays, whatever else changes', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return

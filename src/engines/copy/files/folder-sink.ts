@@ -69,7 +69,7 @@ export class FolderSink implements ObjectSink {
     this.#staged = task.mode === 'full' || !task.owned
   }
 
-  async prepare(): Promise<'ready' | 'published'> {
+  async prepare(): Promise<'ready' | 'fresh' | 'published'> {
     const stages = this.#stages.folder([stageFolder], true)
     for (const name of readdirSync(stages)) {
       if (name.startsWith(`${this.#task.token}-`) && name !== this.#run) {
@@ -93,6 +93,7 @@ export class FolderSink implements ObjectSink {
       const fresh = `${this.#stage()}.new`
       mkdirSync(join(fresh, 'data'), { recursive: true })
       renameSync(fresh, this.#stage())
+      return this.#staged ? 'fresh' : 'ready'
     }
     return 'ready'
   }
