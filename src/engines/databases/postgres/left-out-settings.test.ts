@@ -30,4 +30,19 @@ describe('settings that the target refuses', () => {
     assert.ok(leftOut.some((words) => words.startsWith('50 more settings')))
     assert.ok(leftOut.every(({ length }) => length < 400))
   })
+
+  check('those of a role are told in few words', async (fixture, engine) => {
+    await fixture.make('ofrole', ['CREATE TABLE t (a int PRIMARY KEY)'])
+    {
+      await using source = await fixture.session('source', 'postgres')
+      await source.run(`CREATE ROLE refused_role; SET allow_system_table_mods = on;
+        INSERT INTO pg_db_role_setting SELECT 0, r.oid, array_agg('none' || i || repeat('x', 20000) || '=1')
+        FROM pg_roles r, generate_series(1, 3) i WHERE r.rolname = 'refused_role' GROUP BY r.oid`)
+    }
+    const spec = fixture.spec(['ofrole'], { roles: true })
+    await engine.run('ofrole', spec, fixture.credentials)
+    const { message } = await fixture.until(engine, 'ofrole', isEnded)
+    assert.match(message, /^Roles: ALTER ROLE "refused_role" SET "none/)
+    assert.ok(message.length <= 4000)
+  })
 })

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
+import { shortWords } from '#kernel/short-words.ts'
 import { isEnd, type MigrationSpec } from '../engine.ts'
 import { connect, isTransient, type Means, type Session } from './connect.ts'
 import {
@@ -152,6 +153,13 @@ async function takeLock(
   return undefined
 }
 
+/** What a server says of roles has their names and values, of any length. */
+const messageCharactersMax = 4_000
+
+function rolesInWords(words: string): string {
+  return shortWords(`Roles: ${words}`, messageCharactersMax)
+}
+
 async function makeRoles(
   run: MigrationRun,
   state: MigrationState,
@@ -169,10 +177,10 @@ async function makeRoles(
       await using target = await connect(to, { database: maintenanceDatabase(to), applicationName })
       const refused = await copyRoles(source, target)
       // What a role lacks shows where it is needed; the data does not wait for it.
-      state.message = refused.length === 0 ? '' : `Roles: ${listed(refused)}`
+      state.message = refused.length === 0 ? '' : rolesInWords(listed(refused))
       state.rolesDone = true
     } catch (error) {
-      state.message = `Roles: ${error instanceof Error ? error.message : String(error)}`
+      state.message = rolesInWords(error instanceof Error ? error.message : String(error))
       if (!isTransient(error)) state.rolesDone = true
       else if (allCanceled(run.spec, run.folder.readIntents())) return
       else await new Promise((done) => setTimeout(done, lockMilliseconds))
