@@ -8,7 +8,7 @@ import { migrationTests } from '../testing/migration-tests.ts'
 describe('settings that the target refuses', () => {
   const check = migrationTests(15, 18)
 
-  check('some are named, in few words, however many there are', async (fixture, engine) => {
+  check('a hundred of them are in the report, in few words', async (fixture, engine) => {
     await fixture.make('refused', ['CREATE TABLE t (a int PRIMARY KEY)'])
     for (const side of ['source', 'target'] as const) {
       await using server = await fixture.session(side, 'postgres')
@@ -31,7 +31,7 @@ describe('settings that the target refuses', () => {
     assert.ok(leftOut.every(({ length }) => length < 400))
   })
 
-  check('those of a role are told in few words', async (fixture, engine) => {
+  check('what a role lacks is in few words', async (fixture, engine) => {
     await fixture.make('ofrole', ['CREATE TABLE t (a int PRIMARY KEY)'])
     {
       await using source = await fixture.session('source', 'postgres')
