@@ -50,6 +50,8 @@ export interface Foundation extends Sources, Omit<Keys, typeof Symbol.asyncDispo
   readonly heap: HeapWatch
   readonly store: Store
   readonly outbound: Outbound
+  /** What resolves names for it. */
+  readonly names: Names
   /** Of documents, mails and invoices together: whoever has none under way goes first. */
   readonly pdfs: PdfMaker
   /** The address of the sender of a request, behind trusted proxies. */
@@ -103,6 +105,7 @@ export async function openFoundation(
     store: guardStore(unguarded, rotation.guard),
     pdfs: createPdfMaker(),
     outbound: openOutbound({ settings: config.outbound, log, resolve: names.resolve }),
+    names,
     addressOf: createAddressOf(config.trustedProxies, config.proxyHeader),
     isProxy,
     publicUrlOf: createPublicUrlOf({

@@ -101,7 +101,11 @@ export function openInstallationPlane(
     }),
   )
   // Before the plane, which waits for its work.
-  opened.defer(() => closing.abort())
+  opened.defer(async () => {
+    closing.abort()
+    // What is under way waits for no name.
+    await base.names[Symbol.asyncDispose]()
+  })
   const consentFlow = openConsentFlow(consentParts(contextOf(plane.services), consent))
   return { plane, authorizer, permissions, streams, consentFlow }
 }
