@@ -4,7 +4,7 @@
  */
 
 import { ApiError } from '#kernel/error.ts'
-import { StoreConflict } from '#stores/store.ts'
+import { StatementTooLong, StoreConflict } from '#stores/store.ts'
 import { businessErrors, refuse } from './errors.ts'
 import { type BusinessAnswer, jsonHeaders } from './message.ts'
 
@@ -62,6 +62,11 @@ export async function answering(
 /** A race that was lost repeatedly, or over a unique value, is for the caller to retry. */
 function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
+  if (error instanceof StatementTooLong) {
+    const reason =
+      'The filter looks through too many rows, or computes too much for each. Ask for fewer rows, by fields with an index, or with fewer terms.'
+    return refuse.BadRequest({ reason })
+  }
   if (error instanceof StoreConflict) {
     return error.unique === undefined
       ? refuse.Internal_TenantUnavailable({}, { headers: { 'Retry-After': '1' } })

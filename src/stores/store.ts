@@ -381,6 +381,14 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** A statement computed for as long as one may. Its caller asked for too much. */
+export class StatementTooLong extends Error {
+  constructor() {
+    super('The statement took more processor time than one may take.')
+    this.name = 'StatementTooLong'
+  }
+}
+
 /** How a store is opened. `words` are remembered at creation; others are refused. */
 export interface StoreOptions {
   readonly migrations: readonly Migration[]

@@ -109,6 +109,14 @@ export class SqlWriter {
     return [joined(`${column} = `, this.parameter('text', discriminator.value))]
   }
 
+  /** What ends the statement when it has looked at rows of the source for too long, which PostgreSQL does by itself. */
+  withinTime(source: Source): readonly Fragment[] {
+    if (this.#dialect === 'postgres') return []
+    // The column by which they are found is at hand, as a rule; compared it is a number, which is passed quickly.
+    const column = source.from?.navigation.on.foreign ?? 'id'
+    return [bare(`within_time(${this.alias(source)}.${column} > '')`)]
+  }
+
   parameter(kind: Kind, value: SqlValue): Fragment {
     return parameter(this.#dialect, kind, value)
   }
@@ -137,7 +145,7 @@ export class SqlWriter {
         const meets = predicate === undefined ? undefined : this.condition(predicate)
         const wanted =
           meets === undefined ? [] : [form === 'any' ? meets : joined('(', meets, ') is not true')]
-        const rows = this.#rowsOf(source, bare('1'), wanted)
+        const rows = this.#rowsOf(source, bare('1'), [...this.withinTime(source), ...wanted])
         return joined(form === 'any' ? 'exists (' : 'not exists (', rows, ')')
       }
       case 'related':
@@ -163,7 +171,11 @@ export class SqlWriter {
       case 'related':
         return this.#related(expression.source, this.value(expression.value))
       case 'count':
-        return joined('(', this.#rowsOf(expression.source, bare('count(*)'), []), ')')
+        return joined(
+          '(',
+          this.#rowsOf(expression.source, bare('count(*)'), this.withinTime(expression.source)),
+          ')',
+        )
       case 'arithmetic':
         return this.#arithmetic(expression)
       case 'call':

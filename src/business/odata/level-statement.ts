@@ -169,10 +169,12 @@ export function whereOf(
   conditions: Conditions,
   order?: ReturnType<typeof totalOrder>,
 ): Fragment {
-  const { filter, skipToken } = options
+  const { filter, orderBy, skipToken } = options
+  const isLong = filter !== undefined || orderBy.length > 0
   const all = [
     ...conditions(writer, source),
     ...writer.ofSet(source),
+    ...(isLong ? writer.withinTime(source) : []),
     ...(filter === undefined ? [] : [writer.condition(filter)]),
     ...(order === undefined || skipToken === undefined
       ? []

@@ -5,8 +5,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SqlRow } from '#stores/store.ts'
+import { type SqlRow, StatementTooLong } from '#stores/store.ts'
 import type { Version } from '../entity.ts'
+import { answering } from '../failure.ts'
 import type { Reads } from '../message.ts'
 import { businessModel } from '../model.ts'
 import { Budget } from './budget.ts'
@@ -20,6 +21,8 @@ const bounds = { companyId: company, visible: undefined }
 /** Answers every count with this number, and every other statement with no rows. */
 class CountingReads {
   readonly asked: string[] = []
+  /** The last statement. */
+  text = ''
   readonly #count: number
   constructor(count: number) {
     this.#count = count
@@ -31,6 +34,7 @@ class CountingReads {
       (way: string) =>
       async (text: string): Promise<readonly SqlRow[]> => {
         this.asked.push(way)
+        this.text = text
         return text.includes('count(*)') ? [{ n: this.#count }] : []
       }
     return { all: answer('all'), ...(isWithin ? {} : { scan: answer('scan') }) }
@@ -81,6 +85,26 @@ test('filters, orders, long skips and counts scan; a page in the own order does 
   }
   assert.deepEqual(await waysOf('customers?$count=true'), ['all', 'scan'])
   assert.deepEqual(await waysOf("customers/$count?$filter=city eq 'x'"), ['scan'])
+})
+
+test('a statement counts the rows that it looks at, those of its lists too, and ends when it takes too long', async () => {
+  const textOf = async (address: string): Promise<string> => {
+    const counting = new CountingReads(0)
+    await reader.read({ reads: counting.reads() }, parsed(address), bounds)
+    return counting.text
+  }
+  const counted = async (address: string) =>
+    [...(await textOf(address)).matchAll(/within_time\((t\d+\.\w+) > ''\)/g)].map(([, one]) => one)
+  assert.deepEqual(await counted('salesInvoices'), [])
+  assert.deepEqual(await counted('salesInvoices?$orderby=customerName'), ['t0.id'])
+  const lines = 'salesInvoices?$filter=salesInvoiceLines'
+  assert.deepEqual(await counted(`${lines}/$count gt 1`), ['t0.id', 't1.document_id'])
+  const any = `${lines}/any(l: l/quantity gt 1) and salesInvoiceLines/all(l: l/quantity gt 0)`
+  assert.deepEqual(await counted(any), ['t0.id', 't1.document_id', 't2.document_id'])
+  const isTooLong = () => Promise.reject(new StatementTooLong())
+  const answer = await answering('c', isTooLong)
+  assert.equal(answer.status, 400)
+  assert.match(String(answer.body), /looks through too many rows/)
 })
 
 test('values that are added from rows of other tables scan', async () => {

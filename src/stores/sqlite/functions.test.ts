@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { defineFunctions } from './functions.ts'
+import { StatementTooLong } from '../store.ts'
+import { defineFunctions, StatementTime } from './functions.ts'
+import { RelationalStatements } from './relational.ts'
 
 test('share_of is exact, rounds halves away from zero, and gives 0 of nothing', () => {
   const db = new DatabaseSync(':memory:')
-  defineFunctions(db)
+  defineFunctions(db, new StatementTime(60))
   const statement = db.prepare(
     'select share_of(cast(? as int), cast(? as int), cast(? as int), cast(? as int)) as share',
   )
@@ -26,5 +28,21 @@ test('share_of is exact, rounds halves away from zero, and gives 0 of nothing', 
   ] as const
   for (const [given, wanted] of cases)
     assert.deepEqual({ ...statement.get(...given) }, { share: wanted })
+  db.close()
+})
+
+test('a statement that computes for too long ends, and the next one begins anew', () => {
+  const db = new DatabaseSync(':memory:')
+  const time = new StatementTime(0)
+  defineFunctions(db, time)
+  const statements = new RelationalStatements(db, time)
+  const rows = (
+    count: number,
+  ) => `with recursive up (n) as (select 1 union all select n + 1 from up limit ${count})
+    select count(*) as n from up where within_time(n > 0)`
+  assert.throws(() => statements.all(rows(100_000), []), StatementTooLong)
+  // Too few to look at the clock more than once.
+  for (let round = 0; round < 3; round++)
+    assert.deepEqual(statements.all(rows(2_000), []), [{ n: 2_000 }])
   db.close()
 })

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { assertWords, pendingMigrations, wordSettings } from '../migrate.ts'
 import { type Store, type StoreOptions, StoreUnavailable } from '../store.ts'
 import { translate } from './failure.ts'
-import { defineFunctions } from './functions.ts'
+import { defineFunctions, StatementTime } from './functions.ts'
 import { coreMigrations } from './migrations/core.ts'
 import { Scanner } from './scanner.ts'
 import { opening } from './statements.ts'
@@ -29,11 +29,13 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path } = options
   const bounds = boundsOf(options)
   const opened: DatabaseSync[] = []
+  // The thread runs one statement at a time, on whichever connection.
+  const time = new StatementTime(secondsMax)
   const open = (file: string, settings: readonly string[], readOnly = false): DatabaseSync => {
     const db = new DatabaseSync(file, { readOnly })
     opened.push(db)
     for (const setting of settings) db.exec(setting)
-    defineFunctions(db)
+    defineFunctions(db, time)
     return db
   }
   try {
@@ -41,7 +43,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       const writer = open(path, opening.writer)
       prepareSchema(writer, options, await options.wholeSchema?.())
       return new SqliteStore(
-        { writer, reader: writer, lock: undefined, scanner: undefined, copier: undefined },
+        { writer, reader: writer, lock: undefined, scanner: undefined, copier: undefined, time },
         bounds,
       )
     }
@@ -53,7 +55,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const reader = open(path, opening.reader, true)
     const scanner = new Scanner(path)
     const copier = new Scanner(path)
-    return new SqliteStore({ writer, reader, lock, scanner, copier }, bounds)
+    return new SqliteStore({ writer, reader, lock, scanner, copier, time }, bounds)
   } catch (error) {
     for (const db of opened.reverse()) db.close()
     throw translate(error)
@@ -61,6 +63,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
 }
 
 /** Rows that are read repeatedly by id: parsing and copying is most of the cost of a read. */
+/** Of a statement that holds up the process. What may take longer runs in the scanning thread. */
+const secondsMax = 2
 const usualRowBytesMax = 32 * 1024 * 1024
 
 function boundsOf({ transactionRetriesMax, rowBytesMax }: SqliteOptions): SqliteBounds {

@@ -9,6 +9,7 @@ import { objectMaker } from '#kernel/object-maker.ts'
 import { assertCarried } from '../sql.ts'
 import type { SqlRow, SqlValue } from '../store.ts'
 import { translateRelational } from './failure.ts'
+import type { StatementTime } from './functions.ts'
 import type { Cells } from './scan-messages.ts'
 
 /** Texts composed at run time are many; the least recently used statement makes room. */
@@ -25,11 +26,14 @@ interface Kept {
 
 export class RelationalStatements {
   readonly #db: DatabaseSync
+  readonly #time: StatementTime
   readonly #statements = new Map<string, Kept>()
   #uses = 0
 
-  constructor(db: DatabaseSync) {
+  /** `time` is the one that the functions of the connection count by. */
+  constructor(db: DatabaseSync, time: StatementTime) {
     this.#db = db
+    this.#time = time
   }
 
   all(text: string, values: readonly SqlValue[]): readonly SqlRow[] {
@@ -63,6 +67,7 @@ export class RelationalStatements {
 
   #ask<T>(text: string, use: (kept: Kept) => T): T {
     try {
+      this.#time.begin()
       return use(this.#prepared(text))
     } catch (error) {
       throw translateRelational(error)

@@ -2,6 +2,12 @@
 
 import type { SqlValue } from '../store.ts'
 
+/** What the thread begins with. */
+export interface ScanSettings {
+  readonly path: string
+  readonly secondsMax: number
+}
+
 export interface ScanRequest {
   readonly id: number
   readonly work:
@@ -34,5 +40,6 @@ export interface ScanAnswer {
         readonly message: string
         readonly retry: 'later' | 'never'
       }
+    | { readonly kind: 'too long' }
     | { readonly kind: 'fault'; readonly message: string; readonly stack: string | undefined }
 }

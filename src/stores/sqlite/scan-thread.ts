@@ -5,10 +5,10 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { StoreUnavailable } from '../store.ts'
-import { defineFunctions } from './functions.ts'
+import { StatementTooLong, StoreUnavailable } from '../store.ts'
+import { defineFunctions, StatementTime } from './functions.ts'
 import { RelationalStatements } from './relational.ts'
-import type { Cells, ScanAnswer, ScanRequest } from './scan-messages.ts'
+import type { Cells, ScanAnswer, ScanRequest, ScanSettings } from './scan-messages.ts'
 import { opening, snapshots as texts } from './statements.ts'
 
 interface Connection {
@@ -17,7 +17,7 @@ interface Connection {
 }
 
 // Set by `scanner.ts`.
-const path = workerData as string
+const { path, secondsMax } = workerData as ScanSettings
 let shared: Connection | undefined
 let copier: Connection | undefined
 const snapshots = new Map<number, Connection>()
@@ -25,8 +25,9 @@ const snapshots = new Map<number, Connection>()
 function open(kind: 'reader' | 'copier' = 'reader'): Connection {
   const db = new DatabaseSync(path, { readOnly: kind === 'reader' })
   for (const setting of opening[kind]) db.exec(setting)
-  defineFunctions(db)
-  return { db, statements: new RelationalStatements(db) }
+  const time = new StatementTime(secondsMax)
+  defineFunctions(db, time)
+  return { db, statements: new RelationalStatements(db, time) }
 }
 
 function connectionOf(snapshot: number | undefined): Connection {
@@ -72,6 +73,7 @@ function outcomeOf(request: ScanRequest): ScanAnswer['outcome'] {
       const { message, retry } = error
       return { kind: 'unavailable', message, retry }
     }
+    if (error instanceof StatementTooLong) return { kind: 'too long' }
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     return { kind: 'fault', message, stack }
   }

@@ -4,11 +4,13 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { contractOptions } from '../contract/setting.ts'
-import { StoreUnavailable } from '../store.ts'
+import { StatementTooLong, StoreUnavailable } from '../store.ts'
 import { openSqlite } from './open.ts'
+import { Scanner } from './scanner.ts'
 
 async function openStore(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'armature-scan-'))
@@ -66,4 +68,17 @@ test('a closed store answers no scan', async (t) => {
   await store[Symbol.asyncDispose]()
   assert.deepEqual(await last, [{ n: 0 }])
   await assert.rejects(store.sql.scan(sum), StoreUnavailable)
+})
+
+test('a scan that would never end ends, and the thread goes on', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'armature-scan-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const path = join(folder, 'empty.db')
+  new DatabaseSync(path).close()
+  const scanner = new Scanner(path, 0.05)
+  const endless = `WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up)
+    SELECT max(n) AS most FROM up WHERE within_time(n > 0)`
+  await assert.rejects(scanner.all(endless, []), StatementTooLong)
+  assert.deepEqual(await scanner.all('SELECT 1 AS one', []), [{ one: 1 }])
+  await scanner.close()
 })

@@ -9,10 +9,18 @@ import { Worker } from 'node:worker_threads'
 import { objectMaker } from '#kernel/object-maker.ts'
 import { createRoom } from '#kernel/room.ts'
 import { assertCarried, assertReads } from '../sql.ts'
-import { type SqlReads, type SqlRow, type SqlValue, StoreUnavailable } from '../store.ts'
+import {
+  type SqlReads,
+  type SqlRow,
+  type SqlValue,
+  StatementTooLong,
+  StoreUnavailable,
+} from '../store.ts'
 import type { LogState } from './checkpoints.ts'
-import type { Cells, ScanAnswer, ScanRequest } from './scan-messages.ts'
+import type { Cells, ScanAnswer, ScanRequest, ScanSettings } from './scan-messages.ts'
 
+/** Others wait for the thread as long. */
+const usualSecondsMax = 5
 /** Each has a connection of its own. */
 const snapshotsMax = 4
 
@@ -32,7 +40,7 @@ interface Waiting {
 }
 
 export class Scanner {
-  readonly #path: string
+  readonly #settings: ScanSettings
   readonly #waiting = new Map<number, Waiting>()
   readonly #snapshots = createRoom({ perOwnerMax: snapshotsMax, sumMax: snapshotsMax })
   #worker: Worker | undefined
@@ -41,8 +49,9 @@ export class Scanner {
   #isClosed = false
   #last = 0
 
-  constructor(path: string) {
-    this.#path = path
+  /** `secondsMax`: the processor time of one statement that counts its rows. */
+  constructor(path: string, secondsMax = usualSecondsMax) {
+    this.#settings = { path, secondsMax }
   }
 
   async all(
@@ -78,7 +87,7 @@ export class Scanner {
    * next write give it new ones, and the flush of that write then waits for them too.
    */
   isLogLonger(bytes: number): boolean {
-    this.#log ??= openUnseen(`${this.#path}-wal`)
+    this.#log ??= openUnseen(`${this.#settings.path}-wal`)
     return this.#log !== undefined && readSync(this.#log, oneByte, 0, 1, bytes) === 1
   }
 
@@ -126,7 +135,7 @@ export class Scanner {
   #start(): Worker {
     const file = import.meta.url.endsWith('.ts') ? './scan-thread.ts' : './scan-thread.js'
     const worker = new Worker(new URL(file, import.meta.url), {
-      workerData: this.#path,
+      workerData: this.#settings,
       // The launcher leaves this warning out of the main thread alone.
       execArgv: ['--disable-warning=ExperimentalWarning'],
     })
@@ -147,7 +156,8 @@ export class Scanner {
     if (outcome.kind === 'rows') waiting.resolve(outcome)
     else if (outcome.kind === 'unavailable') {
       waiting.reject(new StoreUnavailable(outcome.message, outcome.retry))
-    } else waiting.reject(Object.assign(new Error(outcome.message), { stack: outcome.stack }))
+    } else if (outcome.kind === 'too long') waiting.reject(new StatementTooLong())
+    else waiting.reject(Object.assign(new Error(outcome.message), { stack: outcome.stack }))
   }
 
   /** Rejects what was sent to it; the next statement starts another thread. */

@@ -29,6 +29,7 @@ import {
 } from '../store.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { translate } from './failure.ts'
+import type { StatementTime } from './functions.ts'
 import { GroupCommit } from './group-commit.ts'
 import { type Cells, type Prepared, prepareAll, SqliteReads, toNumber } from './reads.ts'
 import { RelationalStatements } from './relational.ts'
@@ -51,6 +52,8 @@ export interface SqliteConnections {
   readonly scanner: Scanner | undefined
   /** Copies the log into the file in another thread; `undefined` in memory. */
   readonly copier: Scanner | undefined
+  /** Which `writer` and `reader` count by. */
+  readonly time: StatementTime
 }
 
 export interface SqliteBounds {
@@ -89,7 +92,7 @@ export class SqliteStore implements Store {
   #closing: Promise<void> | undefined
 
   constructor(connections: SqliteConnections, { triesMax, rowBytesMax }: SqliteBounds) {
-    const { writer, reader, scanner, copier } = connections
+    const { writer, reader, scanner, copier, time } = connections
     this.#connections = connections
     this.#rows = new RowCache(rowBytesMax)
     this.#shared = writer === reader
@@ -100,7 +103,7 @@ export class SqliteStore implements Store {
     this.#writer = {
       queries: this.#shared ? this.#queries : prepareAll(writer, queries),
       changes: this.#changes,
-      relational: new RelationalStatements(writer),
+      relational: new RelationalStatements(writer, time),
       position: (feed) => this.#batchPositions.get(feed) ?? this.#positions.get(feed) ?? 0,
       touched: this.#touched,
       committed: (key) => (this.#replacing ? undefined : this.#rows.get(key)),
@@ -132,7 +135,7 @@ export class SqliteStore implements Store {
     for (const [name, position] of this.#queries.feedPositions.all()) {
       this.#positions.set(name as string, position as number) // as the schema has them
     }
-    const relational = new RelationalStatements(reader)
+    const relational = new RelationalStatements(reader, time)
     const all: Sql['all'] = (text, ...values) =>
       this.#outside(async () => {
         assertReads(text)
