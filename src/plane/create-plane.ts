@@ -275,7 +275,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     hasSubscription: (id) => isStored(options.store, subscriptionIdOf(id).key),
     run(route, input) {
       const outcome = dispatch(deps, asLocated(route), input)
-      if (input.pending === undefined) return outcome
+      if (input.pending === undefined && input.authorizeAgain === undefined) return outcome
       return outcome.catch(noteDenied(options, route, input.principal, input.correlationId))
     },
     errorFamilyOf: (path) => familyOfPath(registry, path),

@@ -11,7 +11,7 @@ import type { PlaneDependencies } from './dependencies.ts'
 import type { LocatedRoute, WriteRoute } from './locate.ts'
 import { nextTurn } from './next-turn.ts'
 import type { Outcome, RunInput } from './plane.ts'
-import { requireHeld } from './reconcile/held.ts'
+import { heldNow } from './reconcile/held.ts'
 import { declaredWrite } from './verbs/declared-answer.ts'
 import { aboveShared, sharedWrite } from './verbs/locked-write.ts'
 import { putInside } from './verbs/put.ts'
@@ -29,6 +29,8 @@ interface SharedPut {
 
 interface Waiting {
   readonly put: SharedPut
+  /** Throws where the work that it belongs to has lost its claim. */
+  readonly requireHeld: () => void
   /** Undefined where it must be sent alone. */
   resolve(outcome: Outcome | undefined): void
 }
@@ -83,7 +85,7 @@ export class PutsTogether {
         this.#open = company
         void this.#sendLater(company)
       }
-      this.#open?.add({ put, resolve })
+      this.#open?.add({ put, resolve, requireHeld: heldNow() })
     })
   }
 
@@ -91,20 +93,23 @@ export class PutsTogether {
     await nextTurn(company.owner)
     if (this.#open === company) this.#open = undefined
     const waiting = company.inOrder(this.#deps.store.dialect === 'postgres')
-    const outcomes = await this.#written(waiting.map(({ put }) => put))
+    const outcomes = await this.#written(waiting)
     for (const [at, { resolve }] of waiting.entries()) resolve(outcomes[at])
   }
 
   /** Empty where the transaction failed: each says by itself why. */
-  async #written(puts: readonly SharedPut[]): Promise<readonly (Outcome | undefined)[]> {
+  async #written(waiting: readonly Waiting[]): Promise<readonly (Outcome | undefined)[]> {
     const deps = this.#deps
-    const [first] = puts
+    const [first] = waiting
     if (first === undefined) return []
     try {
-      const requests = puts.map((put) => requestOf(deps, put))
-      return await deps.store.transact((tx) => writeAll(deps, requests, tx), {
-        expected: first.rightsAsOf,
-      })
+      const requests = waiting.map(({ put }) => requestOf(deps, put))
+      const work = async (tx: Tx): Promise<readonly (Outcome | undefined)[]> => {
+        const outcomes = await writeAll(deps, requests, tx)
+        for (const { requireHeld } of waiting) requireHeld()
+        return outcomes
+      }
+      return await deps.store.transact(work, { expected: first.put.rightsAsOf })
     } catch {
       return []
     }
@@ -189,7 +194,6 @@ async function writeAll(
     }
   }
   await Promise.all(writes)
-  requireHeld()
   return outcomes
 }
 

@@ -8,7 +8,7 @@ import type { FeedPositions, Optimistic, Tx } from '#stores/store.ts'
 import type { CompiledType } from './compiled-type.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import type { RunInput } from './plane.ts'
-import { requireHeld } from './reconcile/held.ts'
+import { heldNow } from './reconcile/held.ts'
 
 type Deps = Pick<PlaneDependencies, 'store'> & Partial<Pick<PlaneDependencies, 'access'>>
 type Type = Pick<CompiledType, 'stored'>
@@ -19,6 +19,7 @@ export function transactOn<T>(
   { stored }: Type,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
+  const requireHeld = heldNow()
   const held = async (tx: Tx): Promise<T> => {
     const done = await work(tx)
     requireHeld()
@@ -45,6 +46,7 @@ export async function transactFor<R, T>(
   { input, open, inside }: CallersWork<R, T>,
 ): Promise<T> {
   const { authorizeAgain, rightsAsOf: positions, signal } = input
+  const requireHeld = heldNow()
   const name = stored?.feed
   const openAgain = async (): Promise<R> => open({ ...input, pending: await authorizeAgain?.() })
   const work = async (opened: R, tx: Tx): Promise<T> => {

@@ -9,7 +9,7 @@ import { forEverybody } from '#stores/awaited.ts'
 import { type Claim, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { LostClaim } from '#stores/tries.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
-import { whileHeld } from './held.ts'
+import { forNoClaim, whileHeld } from './held.ts'
 import { LargeWork } from './large-work.ts'
 import type { Lease } from './record.ts'
 import { type ReplacedState, watchReplacedState } from './replaced-state.ts'
@@ -79,7 +79,10 @@ export function createReconciler(
     }
   }
 
-  const look = async (): Promise<void> => {
+  /** Timers of the loop are in the context of whoever wakes it, which may be work that has a claim. */
+  const look = (): Promise<void> => forNoClaim(lookNow)
+
+  const lookNow = async (): Promise<void> => {
     if (!running) return
     if (claiming !== undefined) {
       again = true
@@ -178,6 +181,8 @@ class Sweep {
   /** The last look swept, and left more. */
   leftMore = false
   #at = 0
+  /** The look before has left some. */
+  #goesOn = false
   readonly #deps: PlaneDependencies
 
   constructor(deps: PlaneDependencies) {
@@ -190,9 +195,11 @@ class Sweep {
     if (now < this.#at && this.#at - now <= every) return
     this.#at = now + every
     const { store, limits } = this.#deps
-    await store.hasten(now, now + Math.max(restSecondsMax, 2 * limits.backoffSecondsMax) * 1000)
+    if (!this.#goesOn)
+      await store.hasten(now, now + Math.max(restSecondsMax, 2 * limits.backoffSecondsMax) * 1000)
     const before = now - limits.operationKeptSeconds * 1000
     this.leftMore = (await store.sweepOperations(before, sweepRowsMax)) >= sweepRowsMax
+    this.#goesOn = this.leftMore
     if (this.leftMore) this.#at = now
   }
 }

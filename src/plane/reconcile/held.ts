@@ -7,13 +7,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { LostClaim } from '#stores/tries.ts'
 
-const storage = new AsyncLocalStorage<() => boolean>()
+const storage = new AsyncLocalStorage<(() => boolean) | undefined>()
 
 export function whileHeld<T>(isHeld: () => boolean, work: () => T): T {
   return storage.run(isHeld, work)
 }
 
-/** Asked last in a transaction. What is done for no claim is held by nobody. */
-export function requireHeld(): void {
-  if (storage.getStore()?.() === false) throw new LostClaim('the work went to another process')
+/** What one claim sets off for all of them, as timers and the look for what is due. */
+export function forNoClaim<T>(work: () => T): T {
+  return storage.run(undefined, work)
+}
+
+/**
+ * To be taken before a transaction, and called last in it: a store may run transactions of many in the context of one of them.
+ * It throws where the claim is lost. What is done for no claim is held by nobody.
+ */
+export function heldNow(): () => void {
+  const isHeld = storage.getStore()
+  return () => {
+    if (isHeld?.() === false) throw new LostClaim('the work went to another process')
+  }
 }

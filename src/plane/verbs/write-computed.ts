@@ -16,6 +16,7 @@ import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { ComputedWriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
+import { heldNow } from '../reconcile/held.ts'
 import { notFound } from './not-found.ts'
 import { removeAttached, requireNothingForbidden } from './remove-below.ts'
 
@@ -92,7 +93,9 @@ export async function writeComputed(
   requirePreconditions(current)
   // Checked against the schema, by which its own file types it.
   const initiator = initiatorOf(input)
+  const requireHeld = heldNow()
   const authorizeAgain = async (): Promise<void> => {
+    requireHeld()
     // It may have become a conditional one.
     requireWholeGrant(route, { ...input, pending: await input.authorizeAgain?.() }, now)
   }
