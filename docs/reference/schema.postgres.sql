@@ -1290,6 +1290,8 @@ CREATE INDEX billing_entries_by_market_price ON billing_entries USING btree (sta
 
 CREATE INDEX billing_entries_by_name ON billing_entries USING btree (statement_id, name, id);
 
+CREATE INDEX billing_entries_by_name_alone ON billing_entries USING btree (name);
+
 CREATE INDEX billing_entries_by_operation ON billing_entries USING btree (statement_id, lower(refund_operation), id) WHERE (refund_operation IS NOT NULL);
 
 CREATE INDEX billing_entries_by_period_end ON billing_entries USING btree (statement_id, part, period_end, id);

@@ -67,6 +67,8 @@ CREATE INDEX billing_entries_by_market_price on billing_entries (statement_id, p
 
 CREATE INDEX billing_entries_by_name on billing_entries (statement_id, name);
 
+CREATE INDEX billing_entries_by_name_alone on billing_entries (name);
+
 CREATE INDEX billing_entries_by_operation
 on billing_entries (statement_id, lower(refund_operation))
 where refund_operation is not null;

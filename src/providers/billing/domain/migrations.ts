@@ -249,6 +249,9 @@ const usageSeries: readonly string[] = [
   'create index billing_usage_settled on billing_usage (ended_at, run_key) where unrated = 0',
 ]
 
+/** A name is looked for in all statements of an account at once, however many these are. */
+const entriesByNameAlone = 'create index billing_entries_by_name_alone on billing_entries (name)'
+
 export const billingMigrations: readonly Migration[] = [
   {
     area: 'billing',
@@ -288,5 +291,11 @@ export const billingMigrations: readonly Migration[] = [
     number: 6,
     sqlite: usageSeries,
     postgres: usageSeries,
+  },
+  {
+    area: 'billing',
+    number: 7,
+    sqlite: [entriesByNameAlone],
+    postgres: [entriesByNameAlone],
   },
 ]

@@ -9,6 +9,7 @@ import { defaultBillingLimits } from '../limits.ts'
 import type { Dimensions } from './dimensions.ts'
 import type { NewEntry, Row, Statement } from './entry.ts'
 import {
+  accountOfEntry,
   ensureStatement,
   isMonthClosed,
   lockAccount,
@@ -227,9 +228,7 @@ function misfit(
 }
 
 const namesText = (count: number): string =>
-  `select name from billing_entries where statement_id in
-     (select id from billing_statements where account_key = ?)
-   and name in (${placeholders(count)})`
+  `select name from billing_entries where name in (${placeholders(count)}) and ${accountOfEntry} = ?`
 const namesFull = namesText(namesAtOnce)
 
 async function presentNames(
@@ -242,8 +241,8 @@ async function presentNames(
     const names = entries.slice(at, at + namesAtOnce).map(({ measures }) => measures.name)
     const rows = await tx.all(
       names.length === namesAtOnce ? namesFull : namesText(names.length),
-      account.toLowerCase(),
       ...names,
+      account.toLowerCase(),
     )
     for (const row of rows) found.add(text(row, 'name'))
   }

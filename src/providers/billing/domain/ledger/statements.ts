@@ -6,9 +6,6 @@ import type { Statement } from './entry.ts'
 
 const columns = `id, account, profile, invoice, currency, month, entries, closed_at, status, ${sumsAsText()}`
 
-/** The number of statements read for one query. */
-export const statementsMax = 400
-
 export interface ProfilePlace {
   /** As shown. */
   readonly account: string
@@ -28,6 +25,13 @@ function statementOf(cells: SqlRow): Statement {
     totals: totalsOf(row),
   }
 }
+
+/**
+ * The account of an entry that was found by its name. A subquery that gives a value: no plan begins at the statements of the
+ * account, of which there may be any number, and looks for each name in each.
+ */
+export const accountOfEntry =
+  '(select account_key from billing_statements where id = billing_entries.statement_id)'
 
 type Reads = Pick<Sql, 'all'> | SqlTx
 

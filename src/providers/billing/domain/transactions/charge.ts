@@ -23,7 +23,7 @@ import type { Dimension, Entry, NewEntry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { record } from '../ledger/record.ts'
 import { entryAnswer, formatRecorder } from '../ledger/show.ts'
-import { lockAccount } from '../ledger/statements.ts'
+import { accountOfEntry, lockAccount } from '../ledger/statements.ts'
 import { chargeOf, discounted, fromMinor, showMinor, toMinor } from '../money/money.ts'
 import { findEntry, showTransaction } from './find.ts'
 import { transactionTagProblems } from './tags.ts'
@@ -392,10 +392,9 @@ export function refund({ ledger, ids }: ChargeDependencies): Action<object> {
 
 async function idNamed(tx: SqlTx, account: string, name: string): Promise<number | undefined> {
   const [row] = await tx.all(
-    `select id from billing_entries where statement_id in
-       (select id from billing_statements where account_key = ?) and name = ? limit 1`,
-    account.toLowerCase(),
+    `select id from billing_entries where name = ? and ${accountOfEntry} = ? limit 1`,
     name,
+    account.toLowerCase(),
   )
   return row && number(row, 'id')
 }

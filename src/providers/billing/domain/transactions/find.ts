@@ -9,30 +9,28 @@ import type { Entry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { entryColumns, rowOf } from '../ledger/scan.ts'
 import { formatRecorder, showEntry } from '../ledger/show.ts'
-import { listStatements, statementsMax } from '../ledger/statements.ts'
+import { accountOfEntry, listStatements } from '../ledger/statements.ts'
 import { tagsOf } from './list.ts'
 import { transactionTagProblems } from './tags.ts'
 
 export async function findEntry(ledger: Ledger, id: ResourceId): Promise<Entry | undefined> {
   const name = nameOf(id).toLowerCase()
   if (!isUuid(name)) return undefined
-  const profile = parentOf(id)
-  const statements = await listStatements(ledger.sql, {
-    account: nameOf(parentOf(profile)),
-    profile: nameOf(profile),
-    limit: statementsMax * 10,
-  })
-  for (const statement of statements) {
-    const [found] = await ledger.sql.all(
-      `select ${entryColumns} from billing_entries where statement_id = ? and name = ?`,
-      statement.id,
-      name,
-    )
-    if (found === undefined) continue
-    const [entry] = await entriesOf(ledger, [rowOf(found)], new Map([[statement.id, statement]]))
-    return entry
-  }
-  return undefined
+  const profile = nameOf(parentOf(id))
+  const account = nameOf(parentOf(parentOf(id)))
+  const [found] = await ledger.sql.all(
+    `select ${entryColumns} from billing_entries where name = ? and ${accountOfEntry} = ? limit 1`,
+    name,
+    account.toLowerCase(),
+  )
+  if (found === undefined) return undefined
+  const row = rowOf(found)
+  const before = row.statementId + 1
+  const [statement] = await listStatements(ledger.sql, { account, profile, before, limit: 1 })
+  // Of another profile otherwise.
+  if (statement?.id !== row.statementId) return undefined
+  const [entry] = await entriesOf(ledger, [row], new Map([[statement.id, statement]]))
+  return entry
 }
 
 export async function showTransaction(ledger: Ledger, entry: Entry): Promise<object> {

@@ -1,0 +1,68 @@
+/** An account with thousands of invoices: what each request costs does not grow with their number. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Sql, SqlTx, SqlValue, Store } from '#stores/store.ts'
+import { put, row } from '../../testing/rows.ts'
+import { billingStore, profile, startBilling } from '../../testing/start.ts'
+
+type Statement = readonly [text: string, values: readonly SqlValue[]]
+
+/** The store, which notes what it is asked. */
+function noting(store: Store, noted: Statement[]): Store {
+  const all = (from: Pick<Sql, 'all'>) => (text: string, values: readonly SqlValue[]) => {
+    noted.push([text, values])
+    return from.all(text, ...values)
+  }
+  const over = <T extends Pick<Sql, 'all'>>(from: T, more: object): T =>
+    new Proxy(from, {
+      get(target, name) {
+        if (name === 'all')
+          return (text: string, ...values: SqlValue[]) => all(target)(text, values)
+        const own = Reflect.get(more, name) ?? Reflect.get(target, name)
+        return typeof own === 'function' ? own.bind(target) : own
+      },
+    })
+  const sql = over(store.sql, {
+    transact: (work: (tx: SqlTx) => Promise<unknown>, ...rest: []) =>
+      store.sql.transact((tx) => work(over(tx, {})), ...rest),
+  })
+  return new Proxy(store, {
+    get(target, name) {
+      const own = name === 'sql' ? sql : Reflect.get(target, name)
+      return typeof own === 'function' ? own.bind(target) : own
+    },
+  })
+}
+
+const invoiceOf = (at: number): string => `G${String(at).padStart(9, '0')}`
+const nameOf = (at: number): string => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
+
+test('of an account with more invoices than are listed, each transaction is found, by one search', async () => {
+  await using store = await billingStore()
+  const noted: Statement[] = []
+  await using started = await startBilling({ store: noting(store, noted) })
+  for (const from of [0, 2000, 4000]) {
+    const rows = Array.from({ length: from === 4000 ? 50 : 2000 }, (_, at) =>
+      row({ invoice: invoiceOf(from + at) }, { name: nameOf(from + at) }),
+    )
+    assert.deepEqual(await put(started, rows), [])
+  }
+  noted.length = 0
+  const first = await started.get(`${profile}/transactions/${nameOf(0)}`)
+  assert.equal(first.properties?.invoice, invoiceOf(0))
+  const refunded = await started.post(`${first.id}/refund`, { amount: 1 })
+  assert.equal(refunded.properties.transactionAmount.value, -1)
+  assert.deepEqual(await put(started, [row({}, { name: nameOf(0) })]), [])
+  const looked = noted.filter(([text]) => /from billing_entries.*\bname (=|in)/s.test(text))
+  assert.ok(looked.length > 0 && looked.length < 20, `${looked.length} searches`)
+  for (const [text, values] of looked) {
+    const explained = `explain query plan ${text}`
+    const plan = await store.sql.transact((tx) => tx.all(explained, ...values))
+    const steps = plan.map(({ detail }) => String(detail))
+    assert.ok(
+      steps.some((step) => /billing_entries .*\(name=\?\)/.test(step)),
+      `${text}: ${steps.join('; ')}`,
+    )
+  }
+})
