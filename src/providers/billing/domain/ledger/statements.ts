@@ -1,6 +1,7 @@
 /** Stored statements: found, created for their first entry, and closed by getting a name. */
 
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import { text } from '../cells.ts'
 import { statements, sumsAsText, totalsOf } from '../tables.ts'
 import type { Statement } from './entry.ts'
 
@@ -76,6 +77,19 @@ export async function listStatements(
     limit,
   )
   return rows.map(statementOf)
+}
+
+/** The profiles with something that no invoice has yet, of a month up to this one. */
+export async function pendingPlaces(
+  reads: Reads,
+  throughMonth: string,
+): Promise<readonly ProfilePlace[]> {
+  const rows = await reads.all(
+    `select distinct account, profile from billing_statements
+      where invoice is null and entries > 0 and month <= ? order by account, profile`,
+    throughMonth,
+  )
+  return rows.map((row) => ({ account: text(row, 'account'), profile: text(row, 'profile') }))
 }
 
 /** Held until the transaction ends: one writer at a time per account, so names in it are unique. */

@@ -4,12 +4,13 @@
  */
 
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
-import { nameOf, parentOf, rootId } from '#kernel/resource-id.ts'
+import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import { startRounds } from '#kernel/rounds.ts'
 import type { BillingProfile } from '../../resources/billing-profiles/resource.ts'
 import { number } from '../cells.ts'
+import { profileIdOf } from '../ids.ts'
 import { closeStatements } from '../invoices/close.ts'
-import { monthOf, spanOfMonth } from '../ledger/statements.ts'
+import { monthOf, pendingPlaces, spanOfMonth } from '../ledger/statements.ts'
 import { type RateDependencies, rateUsage } from './rate.ts'
 import { settleUsage } from './settle.ts'
 
@@ -25,23 +26,49 @@ const everyMilliseconds = 60_000
 const day = 86_400_000
 /** The time for the last charges of a month to arrive. */
 const graceMilliseconds = 3_600_000
-const profilesMax = 500
 
 export function startBackground(deps: BackgroundDependencies): AsyncDisposable {
   return startRounds(deps.timers, 0, async () => {
-    try {
-      await deps.seed()
-      await runOnce(deps)
-    } catch (error) {
-      deps.log.warn({ error: String(error) }, 'billing waits')
-    }
+    const isSeeded = await isDone(deps, () => deps.seed())
+    if (isSeeded) await isDone(deps, () => runOnce(deps))
     return everyMilliseconds
   })
 }
 
+/** What fails is logged, waits for the next round, and holds up nothing of anybody else. */
+async function isDone(
+  { log }: BackgroundDependencies,
+  work: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    log.warn({ error: String(error) }, 'billing waits')
+    return false
+  }
+}
+
 /** Charges what is due and closes past months, as of now. */
 async function runOnce(deps: BackgroundDependencies): Promise<void> {
+  const { ledger, reader } = deps
   const now = deps.clock.now()
+  const isCharged = await isDone(deps, () => chargeUntil(deps, now))
+  // A month is closed when its grace period is over, even after a long downtime.
+  const month = monthOf(spanOfMonth(monthOf(now - graceMilliseconds)).start - 1)
+  for (const place of await pendingPlaces(ledger.sql, month)) {
+    const id = profileIdOf(ledger.words, place)
+    // Its usage goes on its invoice.
+    if (!isCharged && id.toLowerCase() === deps.profile.key) continue
+    // The type's `toModel` made the rows.
+    const model = (await reader.get(id))?.model as BillingProfile | undefined
+    if (model === undefined || model.monthlyInvoices === false) continue
+    await isDone(deps, () => closeStatements(ledger.sql, place, month, now))
+  }
+}
+
+/** Charges what ran until the last midnight. */
+async function chargeUntil(deps: BackgroundDependencies, now: number): Promise<void> {
   const midnight = Math.floor(now / day) * day
   await rateUsage(deps, midnight, now)
   await settleUsage(deps.ledger.sql, nameOf(parentOf(deps.profile)), midnight)
@@ -49,18 +76,5 @@ async function runOnce(deps: BackgroundDependencies): Promise<void> {
     'select count(*) as n from (select 1 from billing_usage where unrated = 1 and rated_until < ? and ended_at is not null limit 1) waiting',
     midnight,
   )
-  if (waiting !== undefined && number(waiting, 'n') > 0) return
-  // A month is closed when its grace period is over, even after a long downtime.
-  const month = monthOf(spanOfMonth(monthOf(now - graceMilliseconds)).start - 1)
-  const profiles = await deps.reader.list({
-    type: 'Billing/billingAccounts/billingProfiles',
-    under: rootId,
-    limit: profilesMax,
-  })
-  for (const { id, model } of profiles) {
-    // The type's `toModel` made the rows.
-    if ((model as BillingProfile).monthlyInvoices === false) continue
-    const place = { account: nameOf(parentOf(id)), profile: nameOf(id) }
-    await closeStatements(deps.ledger.sql, place, month, now)
-  }
+  if (waiting !== undefined && number(waiting, 'n') > 0) throw new Error('usage is not charged yet')
 }
