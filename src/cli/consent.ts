@@ -69,6 +69,8 @@ export async function loginLink(
 export interface Person {
   readonly signInName: string
   readonly password: string
+  /** The addresses of the installation that the password is of. */
+  readonly at: readonly string[]
 }
 
 const pagesMax = 20
@@ -110,22 +112,23 @@ export async function walkConsent(link: string, person: Person): Promise<string>
       }
       continue
     }
-    const filled = filledForm(await response.text(), person)
-    url = new URL(filled.action, url)
+    const filled = filledForm(await response.text(), url, person)
+    url = filled.action
     form = filled.fields
   }
   throw new LocalProblem('ConsentLost', 'The pages lead in a circle.')
 }
 
 /** The form of a page with the person's values; undefined for a page without one, where the flow ends. */
-function filledForm(page: string, { signInName, password }: Person) {
-  const action = /<form[^>]* action="([^"]*)"/.exec(page)?.[1]
+function filledForm(page: string, url: URL, { signInName, password, at }: Person) {
+  const target = /<form[^>]* action="([^"]*)"/.exec(page)?.[1]
   const problem = /role="alert"[^>]*>([^<]*)</.exec(page)?.[1]
-  if (action === undefined || problem !== undefined) {
+  if (target === undefined || problem !== undefined) {
     const title = /<title>([^<]*)</.exec(page)?.[1] ?? page.slice(0, 200)
     const reason = plainText(problem ?? `${title} (it has no form)`)
     throw new LocalProblem('ConsentStopped', `The way ended at a page: ${reason}`)
   }
+  const action = new URL(plainText(target), url)
   const fields = new URLSearchParams()
   for (const [, name = '', value = ''] of page.matchAll(
     /<input type="hidden" name="([^"]*)" value="([^"]*)"/g,
@@ -133,12 +136,22 @@ function filledForm(page: string, { signInName, password }: Person) {
     fields.set(name, plainText(value))
   }
   if (/<input type="password"/.test(page)) {
+    // Whoever writes the authorization provider chooses where the way leads.
+    for (const one of [url, action]) requireOwn(one, at)
     fields.set('name', signInName)
     fields.set('password', password)
   }
   const button = /<button type="submit" name="do" value="([^"]*)"/.exec(page)?.[1]
   if (button !== undefined) fields.set('do', plainText(button))
-  return { action: plainText(action), fields }
+  return { action, fields }
+}
+
+function requireOwn({ origin }: URL, at: readonly string[]): void {
+  if (at.some((one) => new URL(one).origin === origin)) return
+  throw new LocalProblem(
+    'ConsentElsewhere',
+    `The way leads to a sign-in at ${origin}, which the password is not of. If that is right, name the person and give --sign-in-at.`,
+  )
 }
 
 function plainText(html: string): string {

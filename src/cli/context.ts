@@ -55,7 +55,7 @@ export function connectHome(
   if (authority !== undefined) trustAuthority(authority)
   const chosen = chooseCredential(home, { url: values.url, token: values.token })
   const { url, reach, running, token } = chosen
-  const alsoAt = [url, ...(running === undefined ? [] : addressesOf(running))]
+  const alsoAt = [url, ...addressesOf(running)]
   const client = createClient({
     url: reach,
     token,

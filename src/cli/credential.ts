@@ -95,8 +95,8 @@ async function sessionToken(home: Home, session: SessionFile, url: string): Prom
 }
 
 /** All addresses of the installation of a home. */
-export function addressesOf(running: RunningFile): readonly string[] {
-  const { url, localUrl, httpUrl, httpsUrl } = running
+export function addressesOf(running: RunningFile | undefined): readonly string[] {
+  const { url, localUrl, httpUrl, httpsUrl } = running ?? {}
   return [url, localUrl, httpUrl, httpsUrl].flatMap((one) => one ?? [])
 }
 

@@ -4,7 +4,9 @@ import { createClient } from '#client/client.ts'
 import { clientCredentialsToken } from '#client/oauth.ts'
 import { didYouMean } from '../../config/nearest-name.ts'
 import { type Command, defineCommand, UsageError } from '../command.ts'
+import type { Person } from '../consent.ts'
 import type { Connection, Context } from '../context.ts'
+import { addressesOf } from '../credential.ts'
 import { exitFailed } from '../failure.ts'
 import { connectionOptions, subscriptionOption } from '../options.ts'
 import { bold, dim, printData } from '../output/print.ts'
@@ -43,7 +45,7 @@ and makes nothing twice. Delete it with \`armature resource-group delete demo\`.
       {
         home: folder,
         kept,
-        owner: connection.running === undefined ? undefined : context.home().owner(),
+        owner: ownerHere(context, connection),
         say: (text) => context.terminal.error(`${text}\n`),
       },
     )
@@ -165,4 +167,9 @@ function answerLines(
 ): string {
   const body = answer === undefined ? '' : `${JSON.stringify(answer, undefined, 2)}\n`
   return `${bold(terminal, `HTTP ${status}`)}\n${body}\n`
+}
+
+function ownerHere(context: Context, { running }: Connection): Person | undefined {
+  const owner = running === undefined ? undefined : context.home().owner()
+  return owner && { ...owner, at: addressesOf(running) }
 }
