@@ -74,7 +74,7 @@ export function downloads(deps: InvoiceDependencies): Readonly<Record<string, Ac
       permission: 'transactionsDownload/action',
       run: async (context) => ({
         status: 200,
-        body: csvOf(ledger, await opened(deps, transactions, context)),
+        body: csvOf(ledger, await opened(deps, transactions, context), context.principal.id),
         headers: fileHeaders('text/csv; charset=utf-8', `${nameOf(context.id)}.csv`),
       }),
     },
