@@ -316,7 +316,7 @@ export function refund({ ledger, ids }: ChargeDependencies): Action<object> {
       const place = { account: statement.account, profile: statement.profile }
       const recording = await ledger.sql.transact(async (tx) => {
         await lockAccount(tx, place.account)
-        if ((await idNamed(tx, place.account, name)) !== undefined) return undefined
+        if (await isRefunded(tx, place.account, name, row.id)) return undefined
         const [sum] = await tx.all(
           `select cast(coalesce(sum(sub_total), 0) as text) as refunded
          from billing_refunds where original_id = ?`,
@@ -388,6 +388,20 @@ export function refund({ ledger, ids }: ChargeDependencies): Action<object> {
       return showTransaction(ledger, found)
     },
   )
+}
+
+/** Whether there is a refund of that name, sent twice. Refuses a name that something else has. */
+async function isRefunded(
+  tx: SqlTx,
+  account: string,
+  name: string,
+  originalId: number,
+): Promise<boolean> {
+  const made = await idNamed(tx, account, name)
+  if (made === undefined) return false
+  const text = 'select 1 from billing_refunds where entry_id = ? and original_id = ?'
+  if ((await tx.all(text, made, originalId)).length > 0) return true
+  throw refuseBilling.TransactionNameTaken({ name })
 }
 
 async function idNamed(tx: SqlTx, account: string, name: string): Promise<number | undefined> {

@@ -407,3 +407,20 @@ test('a month that is over is closed by itself, and what comes late gets another
   const pending = await started.get(`${profile}/transactions?${period}&type=Unbilled`)
   assert.equal(pending.value.length, 1)
 })
+
+test('a refund by a name that a refund of another transaction has is refused, and the same one is made once', async () => {
+  await using started = await startBilling()
+  await started.call('PUT', `${account}/products/seat`, {
+    properties: { price: { currency: 'USD', value: 1 } },
+  })
+  const buy = () => started.post(`${profile}/recordPurchase`, { product: 'seat', quantity: 3 })
+  const [one, other] = [await buy(), await buy()]
+  const name = '00000000-0000-4000-8000-000000000001'
+  const made = await started.post(`${one.id}/refund`, { name, amount: 1 })
+  assert.deepEqual(await started.post(`${one.id}/refund`, { name, amount: 1 }), made)
+  await refused(
+    started.post(`${other.id}/refund`, { name, amount: 1 }),
+    409,
+    'TransactionNameTaken',
+  )
+})
