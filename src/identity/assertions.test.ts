@@ -10,10 +10,10 @@ import { defaultIdentityLimits } from './limits.ts'
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-test('keys of many issuers of one owner are fetched a few at a time, and another owner’s meanwhile', async () => {
+async function openChecks() {
   const held: (() => void)[] = []
   let isReleased = false
-  await using server = await localServer((_request, response) => {
+  const server = await localServer((_request, response) => {
     const answer = (): unknown => response.writeHead(404).end()
     if (isReleased) answer()
     else held.push(answer)
@@ -24,23 +24,52 @@ test('keys of many issuers of one owner are fetched a few at a time, and another
     limits: { ...defaultIdentityLimits, issuerTimeoutSeconds: 60 },
     outbound: openWay,
   })
-  const begin = (name: string, owner: string) => {
-    const issuer = `http://127.0.0.1:${server.port}/${name}`
-    const claims = { iss: issuer, sub: 's', aud: 'a', exp: Date.now() }
-    const assertion = `${encode({ alg: 'RS256', kid: 'k' })}.${encode(claims)}.AAAA`
-    return check(assertion, [{ issuer, subject: 's', audiences: ['a'] }], owner)
+  return {
+    begin(name: string, owner: string) {
+      const issuer = `http://127.0.0.1:${server.port}/${name}`
+      const claims = { iss: issuer, sub: 's', aud: 'a', exp: Date.now() }
+      const assertion = `${encode({ alg: 'RS256', kid: 'k' })}.${encode(claims)}.AAAA`
+      return check(assertion, [{ issuer, subject: 's', audiences: ['a'] }], owner)
+    },
+    fetchesOf: (owner: string): number =>
+      server.requests.filter((one) => one.includes(`/${owner}-`)).length,
+    release() {
+      isReleased = true
+      for (const answer of held) answer()
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
-  const fetchesOf = (owner: string): number =>
-    server.requests.filter((one) => one.includes(`/${owner}-`)).length
+}
+
+async function allUnavailable(checks: readonly Promise<unknown>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(checks)) {
+    assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'ServiceUnavailable')
+  }
+}
+
+test('keys of many issuers of one owner are fetched a few at a time, and another owner’s meanwhile', async () => {
+  await using checks = await openChecks()
+  const { begin, fetchesOf } = checks
   const many = Array.from({ length: 20 }, (_, at) => begin(`many-${at}`, 'many'))
   await until(() => fetchesOf('many') >= 2)
   const one = begin('one-0', 'one')
   await until(() => fetchesOf('one') === 1)
   assert.equal(fetchesOf('many'), 2)
-  isReleased = true
-  for (const answer of held) answer()
-  for (const outcome of await Promise.allSettled([...many, one])) {
-    assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'ServiceUnavailable')
-  }
+  checks.release()
+  await allUnavailable([...many, one])
   assert.equal(fetchesOf('many'), 20)
+})
+
+test('keys that an owner with many issuers waits for are fetched for whoever else wants them', async () => {
+  await using checks = await openChecks()
+  const { begin, fetchesOf } = checks
+  const many = Array.from({ length: 20 }, (_, at) => begin(`many-${at}`, 'many'))
+  await until(() => fetchesOf('many') === 2)
+  const waiting = begin('shared-0', 'many')
+  const others = [begin('shared-0', 'one'), begin('shared-0', 'another')]
+  await until(() => fetchesOf('shared') === 1)
+  assert.equal(fetchesOf('many'), 2)
+  checks.release()
+  await allUnavailable([...many, waiting, ...others])
+  assert.equal(fetchesOf('shared'), 1)
 })

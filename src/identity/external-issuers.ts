@@ -7,7 +7,7 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { refuse } from '#kernel/error.ts'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
-import { inRoom, type Room } from '#kernel/room.ts'
+import { inRoom, type Leave, type Room } from '#kernel/room.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { answerOf, textOf } from '#outbound/request.ts'
 import { nextTurn } from '#stores/next-turn.ts'
@@ -93,13 +93,20 @@ export function createIssuerKeys(
     }
   }
 
+  /** Each waits for a place of its own: none stands in the queue of whoever wanted the same keys first. */
   async function fetchAgain(owner: string): Promise<void> {
-    const isTried = Math.abs(clock.now() - triedAt) < limits.issuerRetrySeconds * 1000
-    if (isTried && fetching === undefined) return
-    fetching ??= (room === undefined ? refresh() : inRoom(room, owner, refresh)).finally(() => {
-      fetching = undefined
-    })
-    await fetching
+    const isTried = () => Math.abs(clock.now() - triedAt) < limits.issuerRetrySeconds * 1000
+    const share = (leave?: Leave): Promise<void> | undefined => {
+      if (fetching !== undefined) leave?.()
+      else if (!isTried()) {
+        fetching = refresh().finally(() => {
+          fetching = undefined
+        })
+      }
+      return fetching
+    }
+    const needsNoPlace = room === undefined || fetching !== undefined || isTried()
+    await (needsNoPlace ? share() : inRoom(room, owner, share))
   }
 
   function pick(keyId: string | undefined): VerificationKey | undefined {
