@@ -1,6 +1,6 @@
 /**
- * A process that answers tasks, for work that must not be ended within a thread: the platform ends with a thread that is just
- * making a stream of zlib. It is used as a thread is.
+ * A process that answers tasks, for work that must not be ended within a thread (the platform ends with a thread that is just
+ * making a stream of zlib), or that needs threads of its own. It is used as a thread is.
  */
 
 import { fork } from 'node:child_process'
@@ -9,7 +9,15 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import type { Runner, ThreadLimits } from './limited-threads.ts'
 
-export function beginProcess(file: URL, { heapMegabytes }: ThreadLimits): Runner {
+interface ProcessLimits extends Pick<ThreadLimits, 'heapMegabytes'> {
+  readonly semiSpaceMegabytes?: number
+  /** Further variables. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Throws, or tells by the event `error`, when it cannot be started. */
+export function beginProcess(file: URL, limits: ProcessLimits): Runner {
+  const { heapMegabytes, semiSpaceMegabytes = 8, environment = {} } = limits
   const compiled = getCompileCacheDir()
   const child = fork(file, [], {
     serialization: 'advanced',
@@ -18,10 +26,13 @@ export function beginProcess(file: URL, { heapMegabytes }: ThreadLimits): Runner
     execArgv: [
       '--disable-warning=ExperimentalWarning',
       `--max-old-space-size=${heapMegabytes}`,
-      '--max-semi-space-size=8',
+      `--max-semi-space-size=${semiSpaceMegabytes}`,
     ],
     // The server's environment is not passed on; the compile cache halves the start.
-    env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) },
+    env: {
+      ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }),
+      ...environment,
+    },
   })
   const events = new EventEmitter()
   child.on('message', (message) => events.emit('message', message))

@@ -56,7 +56,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/tls/certificates.ts': 'checks that certificate and key belong together',
   'src/tls/trust.ts': 'adds an authority to those that this process trusts',
   'src/identity/oauth-request.ts': 'makes a request of its own process; connects to nothing',
-  'src/threads/begin-process.ts': 'a process of our own that connects to nothing',
+  'src/threads/begin-process.ts': 'a process of our own that connects to nothing, or that of names',
   'src/engines/repositories/git-program.ts': 'git, which has no way out but the forward proxy',
   'src/engines/databases/postgres/connect.ts': routed,
   'src/engines/databases/postgres/schema.ts': 'reads the authorities that this process trusts',

@@ -1,11 +1,12 @@
 /** Names whose DNS servers do not answer, as the system's resolver waits for them. */
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { until } from '../../../tests/until.ts'
 import { Names } from './names.ts'
 
@@ -49,5 +50,39 @@ test('what the system says of a name is said, and a process that is lost is foll
       (found) => found.length > 0,
       () => false,
     ),
+  )
+})
+
+/** It ends by itself: nothing is left under way, and no rejection is unhandled. */
+const whereNoneStarts = `
+import assert from 'node:assert/strict'
+import { closeSync, openSync } from 'node:fs'
+import { Names } from ${JSON.stringify(new URL('./names.ts', import.meta.url).href)}
+
+const environment = {}
+const names = new Names(environment)
+const files = []
+assert.throws(() => {
+  for (;;) files.push(openSync('/dev/null'))
+}, /EMFILE/)
+await Promise.all([
+  assert.rejects(names.resolve('localhost')),
+  assert.rejects(names.resolve('localhost')),
+])
+for (const file of files) closeSync(file)
+environment.REFUSED = '\\0'
+await assert.rejects(names.resolve('localhost'))
+delete environment.REFUSED
+assert.ok((await names.resolve('localhost')).length > 0)
+`
+
+test('names of a process that could not be started are not resolved, and those of the next one are', {
+  skip: !isLinux,
+}, async () => {
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--input-type=module']
+  await promisify(execFile)(
+    'sh',
+    ['-c', 'ulimit -n 100; exec "$@"', 'sh', ...node, '-e', whereNoneStarts],
+    { timeout: 60_000, killSignal: 'SIGKILL' },
   )
 })

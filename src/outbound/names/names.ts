@@ -4,10 +4,9 @@
  * this installation too (decision 0418).
  */
 
-import { type ChildProcess, fork } from 'node:child_process'
-import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
 import { createRoom } from '#kernel/room.ts'
+import { beginProcess } from '#threads/begin-process.ts'
+import type { Runner } from '#threads/limited-threads.ts'
 import type { Resolve } from '../outbound.ts'
 import type { Answer, Lookup } from './messages.ts'
 
@@ -31,7 +30,7 @@ export class Names implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>
   readonly #room = createRoom(sizes)
   readonly #waiting = new Map<number, Waiting>()
-  #child: ChildProcess | undefined
+  #child: Runner | undefined
   #last = 0
   #isClosed = false
   #idle: NodeJS.Timeout | undefined
@@ -58,43 +57,29 @@ export class Names implements AsyncDisposable {
 
   async #resolved(name: string): Promise<readonly string[]> {
     if (this.#isClosed) throw new Error(closing)
+    this.#child ??= this.#start()
+    clearTimeout(this.#idle)
     const id = ++this.#last
     const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
     this.#waiting.set(id, { resolve, reject })
-    clearTimeout(this.#idle)
-    this.#child ??= this.#start()
-    const child = this.#child
     // What is under way keeps the process running, as any connection does.
-    child.ref()
-    child.channel?.ref()
-    child.send({ id, name } satisfies Lookup, () => undefined)
+    this.#child.ref()
+    this.#child.postMessage({ id, name } satisfies Lookup)
     return await promise
   }
 
-  #start(): ChildProcess {
+  #start(): Runner {
     // In a package the files are JavaScript; in a checkout they are TypeScript.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    const compiled = getCompileCacheDir()
-    const child = fork(new URL(`./main.${extension}`, import.meta.url), [], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      execArgv: [
-        '--disable-warning=ExperimentalWarning',
-        `--max-old-space-size=${heapMegabytes}`,
-        '--max-semi-space-size=1',
-      ],
-      // The server's environment is not passed on; the compile cache halves the start.
-      env: {
-        ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }),
-        UV_THREADPOOL_SIZE: String(threads),
-        ...this.#environment,
-      },
+    const child = beginProcess(new URL(`./main.${extension}`, import.meta.url), {
+      heapMegabytes,
+      semiSpaceMegabytes: 1,
+      environment: { UV_THREADPOOL_SIZE: String(threads), ...this.#environment },
     })
-    const lose = (): void => {
-      if (this.#child === child) this.#end('the process of names ended')
-    }
     child.on('message', (answer: Answer) => this.#hear(answer))
-    child.once('error', lose)
-    child.once('exit', lose)
+    child.once('error', () => {
+      if (this.#child === child) this.#end('the process of names ended')
+    })
     return child
   }
 
@@ -105,14 +90,13 @@ export class Names implements AsyncDisposable {
     else waiting?.reject(new Error(answer.reason))
     if (this.#waiting.size > 0) return
     this.#child?.unref()
-    this.#child?.channel?.unref()
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => this.#end('nobody needs it'), idleMilliseconds).unref()
   }
 
   #end(reason: string): void {
     clearTimeout(this.#idle)
-    this.#child?.kill('SIGKILL')
+    void this.#child?.terminate()
     this.#child = undefined
     for (const { reject } of this.#waiting.values()) reject(new Error(reason))
     this.#waiting.clear()
