@@ -47,6 +47,25 @@ test('whoever waits no longer leaves the queue and its signal', async () => {
   assert.deepEqual(getEventListeners(client.signal, 'abort'), [])
 })
 
+test('of owners who come new the first is admitted, also where somebody before gave up', async () => {
+  const room = createRoom({ perOwnerMax: 1, sumMax: 1 })
+  const leave = await room.enter('holder', 1)
+  const entered: string[] = []
+  const enter = async (name: string): Promise<void> => {
+    await room.enter(name, 1)
+    entered.push(name)
+  }
+  const client = new AbortController()
+  const waiting = room.enter('a', 1, () => client.signal)
+  void enter('b')
+  void enter('a')
+  client.abort(new Error('gone'))
+  await assert.rejects(async () => await waiting, /gone/)
+  leave()
+  await turn()
+  assert.deepEqual(entered, ['b'])
+})
+
 test('what ends looks at one of each owner, however many wait', async () => {
   let looks = 0
   const counted = (owners: readonly string[]): readonly string[] =>

@@ -176,7 +176,6 @@ class CountedRoom implements Room {
         own = Math.max(own, room.taken(owners))
         last = Math.max(last, room.lastTurn(owners))
       }
-      if (own === 0 && last === 0) return one
       const isNext =
         found === undefined ||
         own < found.own ||
