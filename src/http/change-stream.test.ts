@@ -24,6 +24,7 @@ function startTrail() {
         return records.filter((one) => one.number > number).slice(0, limit)
       },
     },
+    refresh: async () => void questions.push('refresh'),
     mayRead(_, key) {
       questions.push(key)
       return !key.includes('secret')
@@ -95,7 +96,7 @@ test('each record is sent once, a late one as well, none that may not be read', 
   out.destroy()
 })
 
-test('the rights of a principal are asked for once, however many streams it has', async () => {
+test('the rights of a principal are asked for once, however many streams it has, and brought up to date once for all ids', async () => {
   const trail = startTrail()
   const [one, other] = [await trail.open(), await trail.open()]
   const told = Promise.all([next(one), next(other)])
@@ -104,7 +105,7 @@ test('the rights of a principal are asked for once, however many streams it has'
     await told,
     Array(2).fill('event: changed\ndata: {"ids":["/a"],"all":false}\n\n'),
   )
-  assert.deepEqual(trail.questions, ['/a', '/secret'])
+  assert.deepEqual(trail.questions, ['refresh', '/a', '/secret'])
   trail.stream.end()
 })
 

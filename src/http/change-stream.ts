@@ -16,6 +16,9 @@ import type { DirectoryRoute } from './directory.ts'
 interface ChangeStreamDependencies {
   readonly tail: TrailTail
   /** Whether the principal may read the resource with this key now. */
+  /** Brings up to date what `mayRead` answers by. */
+  refresh(): Promise<unknown> | undefined
+  /** By what is known: called for many keys after `refresh`. */
   mayRead(principal: Principal, key: string): boolean | Promise<boolean>
   readonly log: Log
   readonly everyMilliseconds?: number
@@ -49,7 +52,7 @@ interface Listener {
 }
 
 export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream {
-  const { tail, mayRead, log, everyMilliseconds = defaultEveryMilliseconds } = deps
+  const { tail, log, everyMilliseconds = defaultEveryMilliseconds } = deps
   const listeners = new Set<Listener>()
   let ended = false
   let timer: NodeJS.Timeout | undefined
@@ -125,7 +128,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
       from = last = end
       seen = new Set()
       for (const one of listeners) one.missed = true
-      await tellAll(listeners, mayRead, [], false)
+      await tellAll(listeners, deps, [], false)
       return
     }
     last = end
@@ -140,7 +143,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
     }
     const keys = [...new Set(fresh.map(({ key }) => key))]
     const isPart = rows.length === recordsMax
-    await tellAll(listeners, mayRead, keys, isPart)
+    await tellAll(listeners, deps, keys, isPart)
   }
 
   return {
@@ -163,7 +166,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
 /** Each right is checked once per principal, however many streams it has, and one principal per turn of the loop. */
 async function tellAll(
   listeners: ReadonlySet<Listener>,
-  mayRead: ChangeStreamDependencies['mayRead'],
+  { refresh, mayRead }: Pick<ChangeStreamDependencies, 'refresh' | 'mayRead'>,
   keys: readonly string[],
   isPart: boolean,
 ): Promise<void> {
@@ -174,6 +177,7 @@ async function tellAll(
     const [first] = group
     if (first === undefined) continue
     const ids: string[] = []
+    if (candidates.length > 0) await refresh()
     for (const key of candidates) {
       // One decision may take milliseconds.
       await freeTurn(first.principal.id)

@@ -81,12 +81,14 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
       action: qualify(words, action),
       scope: '/',
     })
+  const known = asKnown(served.authorizer)
   const changes = createChangeStream({
     tail: openTail(store.sql),
+    refresh: () => served.authorizer.refresh?.(),
     mayRead(principal, key) {
       const scope = parseResourceId(key) ?? rootId
       const action = `${typeOf(scope, words.namespace)}/read`
-      return allowsWithoutAttributes(served.authorizer, { principal, action, scope }, clock.now())
+      return allowsWithoutAttributes(known, { principal, action, scope }, clock.now())
     },
     log,
   })
