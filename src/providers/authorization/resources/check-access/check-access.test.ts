@@ -127,6 +127,22 @@ test('of others, what is assigned elsewhere is shown to whoever may read it ther
   assert.equal((await idsOf({ as: nobody }))[0].length, 5)
 })
 
+test('of others, the hundred nearest scopes are looked at, however many have assignments', async () => {
+  await using t = await openInstallation()
+  const other = 'eeeeeeee-0000-4000-8000-000000000005'
+  const far = subscription.replace('1', '2')
+  await t.call('PUT', at(far), assignment(other, contributor))
+  await t.call('PUT', at(far), assignment(nobody.id, reader))
+  await t.call('PUT', at(group), assignment(nobody.id, contributor))
+  const shown = async () =>
+    (await ask(t, group, { principalId: other, actions: [write] }, { as: nobody }))[0].nearest
+  const add = (n: number) => t.call('PUT', at(`${group}${n}`), assignment(other, contributor))
+  for (let n = 1; n < 100; n++) await add(n)
+  assert.equal((await shown()).length, 1)
+  await add(100)
+  assert.deepEqual(await shown(), [])
+})
+
 test('data actions are asked of what roles list for data, and of nothing else', async () => {
   await using t = await openInstallation()
   const read = 'Vendor.Storage/storageAccounts/blobServices/containers/blobs/read'
