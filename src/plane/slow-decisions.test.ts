@@ -76,3 +76,16 @@ test('others have turns while a type asks for many rights at once', async () => 
   const turns = await turnsDuring(() => t.call('GET', '/providers/Vendor.Meeting/rights'))
   assert.ok(turns >= decisions / 10, `${turns} turns`)
 })
+
+test('a list that is open to all needs no decision where nothing above it may be missing', async () => {
+  const actions: string[] = []
+  const counting: Access = {
+    allows({ action }) {
+      actions.push(action)
+      return true
+    },
+  }
+  await using t = await startPlane({ access: counting })
+  const { status } = await t.call('GET', '/providers/Vendor.Sample/operations')
+  assert.deepEqual([status, actions], [200, []])
+})

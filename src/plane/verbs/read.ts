@@ -136,9 +136,11 @@ export async function runList(
   const { principal } = input
   const reading = { principal, action: route.operation, scope: route.scope }
   // Of a list that is open to all, whoever may not read there is not told what exists.
-  const mayKnow =
-    !compiled.isOpenList || (await allowsWithoutAttributes(deps.access, reading, deps.clock.now()))
-  if (mayKnow) await requireParent(deps, compiled, route.id)
+  const mayKnow = () =>
+    !compiled.isOpenList || allowsWithoutAttributes(deps.access, reading, deps.clock.now())
+  // Nothing above the root may be missing.
+  const hasParent = route.id.segments.length > 0
+  if (hasParent && (await mayKnow())) await requireParent(deps, compiled, route.id)
   const context: ListContext = {
     ...contextOf(deps, input, deps.clock.now(), deps.store),
     parent: route.id,
