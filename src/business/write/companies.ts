@@ -8,7 +8,7 @@ import type { Model } from '../entity.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
-import { createMaster, removeMaster } from './master.ts'
+import { createMaster, removeMaster, requireCompanyName } from './master.ts'
 import { deleteInTurns, lockRow, newId, type WriteContext } from './rows.ts'
 import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
@@ -23,9 +23,7 @@ export async function createCompany(
     ...(typeof body['name'] === 'string' ? { displayName: body['name'] } : {}),
     ...body,
   })
-  if (typeof body['name'] !== 'string' || body['name'] === '') {
-    throw ruleBroken("A company needs a 'name'.", 'name')
-  }
+  requireCompanyName(body['name'])
   await createAccounts(context, id)
   await createSeries(context, id)
   await insertRow(context.tx, tables.companyInformation, {

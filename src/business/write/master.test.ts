@@ -39,6 +39,20 @@ for (const { dialect, test } of inTurn()) {
     )
   })
 
+  test(`${dialect}: a company is renamed, but not like another one`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { companyId } = company
+    const change = (name: string | null) => company.change('companies', companyId, { name }, '*')
+    const before = await company.row('companies', companyId)
+    await company.create('companies', { name: 'Other' })
+    await assert.rejects(change('Other'), { code: 'Internal_EntityWithSameKeyExists' })
+    for (const none of ['', null]) await assert.rejects(change(none), isRuleBroken)
+    await change(String(before['name']))
+    await change('New')
+    assert.equal((await company.row('companies', companyId))['name'], 'New')
+  })
+
   test(`${dialect}: an item in use keeps its type and its base unit`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

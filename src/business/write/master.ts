@@ -99,8 +99,10 @@ export async function changeMaster(
   await applyGiven(context, cells, open, masterRules[entity.set] ?? {})
   const changed = changedCells<DraftCells>(row, cells)
   if (Object.keys(changed).length === 0) return row
-  if (entity.set === 'companies' && changed['name'] !== undefined)
-    await refuseTaken(context, entity, cells)
+  if (entity.set === 'companies' && changed['name'] !== undefined) {
+    requireCompanyName(cells['name'])
+    await refuseTaken(context, entity, cells, entity.alternateKeys)
+  }
   if (entity.set === 'numberSeries') await checkSeries(context, cells)
   if (entity.set === 'accounts' && changed['account_type'] !== undefined)
     await refuseBooked(context, cells)
@@ -111,6 +113,12 @@ export async function changeMaster(
   if (changed['inventory'] !== undefined)
     await adjust(context, cells, Number(changed['inventory']) - Number(row['inventory']))
   return row
+}
+
+export function requireCompanyName(name: unknown): void {
+  if (typeof name !== 'string' || name === '') {
+    throw ruleBroken("A company needs a 'name'.", 'name')
+  }
 }
 
 /** The stock that a line moves is counted in base units. */
@@ -268,8 +276,9 @@ async function refuseTaken(
   context: WriteContext,
   entity: Entity,
   cells: DraftCells,
+  keys: Entity['alternateKeys'] = [['id'], ...entity.alternateKeys],
 ): Promise<void> {
-  for (const key of [['id'], ...entity.alternateKeys]) {
+  for (const key of keys) {
     const fields = key.flatMap((name) => entity.fields.find((field) => field.name === name) ?? [])
     const columns = fields.map(({ column }) => column)
     const wanted: DraftCells = Object.fromEntries(
