@@ -104,15 +104,17 @@ class WorkerSession implements CopySession {
       env: { ...compiledBefore(), TMPDIR: temporary },
     })
     child.on('message', (message: FromWorker) => void this.#hear(child, message))
-    child.on('error', () => undefined)
-    child.once('exit', () => {
+    const over = (): void => {
       rmSync(temporary, { recursive: true, force: true })
       if (this.#child === child) this.#child = undefined
       const message = 'the process that copied ended; what it had done is kept'
       for (const one of this.#running.values()) {
         one.end({ kind: 'failed', code: 'WorkerLost', message, retry: 'later' })
       }
-    })
+    }
+    // One that could not be begun has no end.
+    child.on('error', () => child.pid ?? over())
+    child.once('exit', over)
     this.#child = child
     return child
   }
