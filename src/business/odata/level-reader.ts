@@ -123,7 +123,7 @@ export class LevelReader {
     let token: string | undefined
     const looks = {
       look: this.#lookFor(query, mayScan(options), reading),
-      lookForSome: this.#lookFor(query, false, reading),
+      lookForSome: this.#lookForSome(query, reading),
     }
     for await (const { raws, isMore } of pieces(
       statement,
@@ -222,10 +222,11 @@ export class LevelReader {
     if (isList) await requireShortLists(reading, { context, table: entity.table.name }, among)
     const statement = new LevelStatement(this.#context, entity, version, options)
     const level = { entity, version, options, companyId }
-    const isOfMany = mayScan(options) || above.table === companies
-    const isScan = isList && (isOfMany || reading.reads.scan !== undefined)
+    const isOfMany = above.table === companies
+    // A filter may be long for a single row, too.
+    const isScan = mayScan(options) || (isList && (isOfMany || reading.reads.scan !== undefined))
     const look = this.#lookFor(level, isScan, reading)
-    const lookForSome = this.#lookFor(level, false, reading)
+    const lookForSome = this.#lookForSome(level, reading)
     const found = await hanging(statement, { conditions, column, page }, look)
     const lists = new Map<string, WrittenList>()
     for (const { value, place, total } of found) {
@@ -265,6 +266,13 @@ export class LevelReader {
       }
     }
     return { statement, lists }
+  }
+
+  /** For rows that were found. What they are ordered by is computed again, and may be long for each of them. */
+  #lookForSome(query: SetQuery, reading: ReadContext): Look {
+    const isComputed = query.options.orderBy.some(({ expression }) => expression.form !== 'column')
+    // In a transaction they were counted when they were found.
+    return this.#lookFor(query, isComputed && reading.reads.scan !== undefined, reading)
   }
 
   /** Chooses how a level's statements run. A statement that may read many rows runs as a scan. */
