@@ -6,6 +6,7 @@
 import {
   type CellsOf,
   type Columns,
+  type Dialect,
   defineTable,
   each,
   type Table,
@@ -25,6 +26,11 @@ const changed = { last_modified_date_time: number }
 /** Works in both dialects. */
 export function asNumber(text: string): string {
   return `cast(${text} as double precision)`
+}
+
+/** The condition that ends a statement which has looked at rows for too long, which PostgreSQL does by itself (decision 0362). */
+export function withinTime(dialect: Dialect, column: string): string {
+  return dialect === 'postgres' ? '' : ` and within_time(${column} > '')`
 }
 
 function business<C extends Columns>(

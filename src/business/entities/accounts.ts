@@ -85,12 +85,12 @@ const balances: View = {
   period: 'date_filter',
   sums: 'business_general_ledger_entries',
   columns: new Set(['date_filter', ...booked]),
-  select(_dialect, _now, period) {
+  select(dialect, _now, period) {
     if (period === undefined) return `select *, '${noDate}' as date_filter from business_accounts`
     const { from = noDate, until = lastDay } = period
     const sum = (value: string, since: string) =>
       `(select cast(coalesce(sum(${value}), 0) as bigint) from business_general_ledger_entries
-         where account_id = accounts.id and posting_date between '${since}' and '${until}')`
+         where account_id = accounts.id${tables.withinTime(dialect, 'account_id')} and posting_date between '${since}' and '${until}')`
     const side = (sign: string) => `case when ${sign}balance > 0 then ${sign}balance else 0 end`
     return `select sums.*, ${side('')} as balance_debit, ${side('-')} as balance_credit,
       '${until}' as date_filter from (select ${unbooked.join(', ')},

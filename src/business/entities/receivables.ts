@@ -45,9 +45,9 @@ function local(column: string): string {
 }
 
 /** The sum of a customer's documents; beyond exact numbers, the nearest one. */
-function sumOf(value: string, condition: string): string {
+function sumOf(dialect: Dialect, value: string, condition: string): string {
   return `(select coalesce(sum(${tables.asNumber(value)}), 0) from business_documents
-    where bill_to_customer_id = customers.id and ${condition})`
+    where bill_to_customer_id = customers.id${tables.withinTime(dialect, 'bill_to_customer_id')} and ${condition})`
 }
 
 const open = "kind = 'invoice' and status = 'Open'"
@@ -71,10 +71,10 @@ const receivables = { ...tables.customers, columns: worked }
  * What is open and not yet due, together with unapplied payments and credits, is the rest, so the parts add up to
  * the balance. The tag changes with the day, because the parts do.
  */
-function select(_dialect: Dialect, now: number): string {
+function select(dialect: Dialect, now: number): string {
   const day = (periods: number) => daysBefore(periods * periodDays, now)
   const dueBetween = (from: string, until: string) =>
-    sumOf(local('remaining_amount'), `${open} and due_date < ${until}${from}`)
+    sumOf(dialect, local('remaining_amount'), `${open} and due_date < ${until}${from}`)
   const sums = `select ${Object.keys(tables.customers.columns)
     .map((column) =>
       column === 'revision'
@@ -85,7 +85,7 @@ function select(_dialect: Dialect, now: number): string {
     ${dueBetween(` and due_date >= ${day(1)}`, day(0))} as period_1,
     ${dueBetween(` and due_date >= ${day(2)}`, day(1))} as period_2,
     ${dueBetween('', day(2))} as period_3,
-    ${sumOf(`case kind when 'invoice' then 1 else -1 end * ${local('total_amount_excluding_tax')}`, posted)} as total_sales
+    ${sumOf(dialect, `case kind when 'invoice' then 1 else -1 end * ${local('total_amount_excluding_tax')}`, posted)} as total_sales
     from business_customers customers`
   return `select *, period_1 + period_2 + period_3 as overdue,
     balance_due - period_1 - period_2 - period_3 as current_amount from (${sums}) as sums`

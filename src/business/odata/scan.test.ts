@@ -101,6 +101,10 @@ test('a statement counts the rows that it looks at, those of its lists too, and 
   assert.deepEqual(await counted(`${lines}/$count gt 1`), ['t0.id', 't1.document_id'])
   const any = `${lines}/any(l: l/quantity gt 1) and salesInvoiceLines/all(l: l/quantity gt 0)`
   assert.deepEqual(await counted(any), ['t0.id', 't1.document_id', 't2.document_id'])
+  // What is added up for a row counts, too.
+  const sums = ['customers?$filter=agedAccountsReceivable/currentAmount eq 1']
+  sums.push('trialBalances?$filter=dateFilter le 2026-12-31')
+  for (const address of sums) assert.match(await textOf(address), /within_time\(\w+_id > ''\)/)
   const isTooLong = () => Promise.reject(new StatementTooLong())
   const answer = await answering('c', isTooLong)
   assert.equal(answer.status, 400)
@@ -154,6 +158,9 @@ test('within a transaction a long filter counts for more rows, and so do the lis
   await assert.rejects(read(`customers?$filter=${many}`, half), { status: 400 })
   const list = "salesInvoices?$filter=salesInvoiceLines/any(l: l/description eq 'x')"
   await read(list, half)
+  const sum = 'customers?$filter=agedAccountsReceivable/currentAmount eq 1'
+  await read(sum, half)
+  await assert.rejects(read(sum, half + 1), { status: 400, message: /lists among them/ })
   // The invoices alone would be few enough.
   await assert.rejects(read(list, half + 1), { status: 400, message: /lists among them/ })
 })

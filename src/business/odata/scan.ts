@@ -52,8 +52,8 @@ export async function scan(
 async function requireFew(reading: ReadContext, scanned: Scanned): Promise<void> {
   const { scannedRowsMax } = odataLimits
   const { nested } = reading.budget
-  for (const { entity, weight } of lookedThrough(scanned.entity, scanned.options)) {
-    const table = entity === scanned.entity ? scanned.table : entity.table.name
+  const all = lookedThrough(scanned.entity, scanned.table, scanned.options)
+  for (const { entity, table, weight } of all) {
     nested.scanned -= weight * (await countFew(reading, { ...scanned, entity, table }))
     if (nested.scanned >= 0) continue
     throw refuse.BadRequest({
