@@ -5,7 +5,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { until } from '../../../tests/until.ts'
 import { Names } from './names.ts'
@@ -13,12 +13,17 @@ import { Names } from './names.ts'
 /** The resolver of Linux looks a name without a dot up in a file of aliases first, and waits for whoever writes into a pipe. */
 const isLinux = process.platform === 'linux'
 
-test('names that nobody answers for hold up no others', { skip: !isLinux }, async (t) => {
+/** A pipe that nobody writes into. */
+function pipeIn(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'armature-names-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const aliases = join(folder, 'aliases')
-  execFileSync('mkfifo', [aliases])
-  const names = new Names({ HOSTALIASES: aliases })
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  return pipe
+}
+
+test('names that nobody answers for hold up no others', { skip: !isLinux }, async (t) => {
+  const names = new Names({ HOSTALIASES: pipeIn(t) })
   await using _names = names
   let ended = 0
   const end = (): void => {
@@ -31,6 +36,19 @@ test('names that nobody answers for hold up no others', { skip: !isLinux }, asyn
   assert.equal(ended, 0)
   await names[Symbol.asyncDispose]()
   await Promise.all(held.slice(0, 10))
+})
+
+test('a name that was quick waits for none of any number of domains that nobody answers for', {
+  skip: !isLinux,
+}, async (t) => {
+  const names = new Names({ HOSTALIASES: pipeIn(t) })
+  await using _names = names
+  assert.ok((await names.resolve('localhost')).length > 0)
+  const held = Array.from({ length: 100 }, (_, at) => names.resolve(`silent-${at}`))
+  const ended = Promise.allSettled(held)
+  assert.ok((await names.resolve('localhost')).length > 0)
+  await names[Symbol.asyncDispose]()
+  await ended
 })
 
 test('what the system says of a name is said, and a process that is lost is followed by another', {

@@ -4,18 +4,29 @@
  * this installation too (decision 0418).
  */
 
-import { createRoom } from '#kernel/room.ts'
+import { createRoom, type Room } from '#kernel/room.ts'
 import { beginProcess } from '#threads/begin-process.ts'
 import type { Runner } from '#threads/limited-threads.ts'
 import type { Resolve } from '../outbound.ts'
 import type { Answer, Lookup } from './messages.ts'
 
-/** Names that are resolved at once, of one domain and of all. The last places are for domains without one. */
-const sizes = { perOwnerMax: 4, sumMax: 24, spare: 8 }
+/**
+ * Names that are resolved at once, of one domain and of all; the last places are for domains without one. Domains whose servers do
+ * not answer cost nothing, so names have places by how long they took the last time (decision 0436).
+ */
+const sizes = {
+  quick: { perOwnerMax: 4, sumMax: 8, spare: 2 },
+  unknown: { perOwnerMax: 4, sumMax: 12, spare: 4 },
+  slow: { perOwnerMax: 4, sumMax: 4 },
+}
+type Pace = keyof typeof sizes
 /** A process resolves with half of its threads. */
-const threads = 2 * sizes.sumMax
+const threads = 2 * (sizes.quick.sumMax + sizes.unknown.sumMax + sizes.slow.sumMax)
+const slowMilliseconds = 1000
+/** Names of which it is remembered how long they took. */
+const rememberedMax = 10_000
 /** A name that finds no place for so long is not resolved. */
-const waitingMilliseconds = 10_000
+const waitingMilliseconds = 15_000
 /** The process ends after this long without a name. */
 const idleMilliseconds = 60_000
 const heapMegabytes = 32
@@ -28,7 +39,12 @@ interface Waiting {
 
 export class Names implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>
-  readonly #room = createRoom(sizes)
+  readonly #rooms: Readonly<Record<Pace, Room>> = {
+    quick: createRoom(sizes.quick),
+    unknown: createRoom(sizes.unknown),
+    slow: createRoom(sizes.slow),
+  }
+  readonly #paces = new Map<string, Pace>()
   readonly #waiting = new Map<number, Waiting>()
   #child: Runner | undefined
   #last = 0
@@ -42,12 +58,24 @@ export class Names implements AsyncDisposable {
 
   readonly resolve: Resolve = async (name) => {
     const late = () => AbortSignal.timeout(waitingMilliseconds)
-    const leave = await this.#room.enter(domainOf(name), 1, late)
+    const room = this.#rooms[this.#paces.get(name) ?? 'unknown']
+    const leave = await room.enter(domainOf(name), 1, late)
+    const begun = performance.now()
     try {
-      return await this.#resolved(name)
+      const found = await this.#resolved(name)
+      this.#remember(name, 'quick')
+      return found
     } finally {
       leave()
+      if (performance.now() - begun > slowMilliseconds) this.#remember(name, 'slow')
     }
+  }
+
+  #remember(name: string, pace: Pace): void {
+    // Behind those that were not used for longer.
+    this.#paces.delete(name)
+    this.#paces.set(name, pace)
+    if (this.#paces.size > rememberedMax) this.#paces.delete(this.#paces.keys().next().value ?? '')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
