@@ -60,14 +60,18 @@ export class Names implements AsyncDisposable {
     const late = () => AbortSignal.timeout(waitingMilliseconds)
     const room = this.#rooms[this.#paces.get(name) ?? 'unknown']
     const leave = await room.enter(domainOf(name), 1, late)
-    const begun = performance.now()
+    let pace: Pace = 'quick'
+    const isSlow = setTimeout(() => {
+      pace = 'slow'
+      this.#remember(name, pace)
+    }, slowMilliseconds).unref()
     try {
       const found = await this.#resolved(name)
-      this.#remember(name, 'quick')
+      this.#remember(name, pace)
       return found
     } finally {
       leave()
-      if (performance.now() - begun > slowMilliseconds) this.#remember(name, 'slow')
+      clearTimeout(isSlow)
     }
   }
 
