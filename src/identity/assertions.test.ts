@@ -10,6 +10,7 @@ import { defaultIdentityLimits } from './limits.ts'
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+/** A server that answers nothing until it is released, and assertions of issuers there. */
 async function openChecks() {
   const held: (() => void)[] = []
   let isReleased = false
@@ -72,4 +73,19 @@ test('keys that an owner with many issuers waits for are fetched for whoever els
   checks.release()
   await allUnavailable([...many, waiting, ...others])
   assert.equal(fetchesOf('shared'), 1)
+})
+
+test('all resource groups of a subscription leave places to another one', async () => {
+  await using checks = await openChecks()
+  const { begin, fetchesOf } = checks
+  const many = Array.from({ length: 20 }, (_, at) =>
+    begin(`many-${at}`, `/subscriptions/many/resourcegroups/${at}`),
+  )
+  await until(() => fetchesOf('many') >= 4)
+  const one = begin('one-0', '/subscriptions/one/resourcegroups/one')
+  await until(() => fetchesOf('one') === 1)
+  assert.equal(fetchesOf('many'), 4)
+  checks.release()
+  await allUnavailable([...many, one])
+  assert.equal(fetchesOf('many'), 20)
 })

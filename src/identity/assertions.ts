@@ -5,7 +5,7 @@
  */
 
 import type { Clock, Log } from '#kernel/ports.ts'
-import { createRoom } from '#kernel/room.ts'
+import { createRoom, enterAll } from '#kernel/room.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
 import type { FederatedTrust } from './federated-credentials.ts'
@@ -29,10 +29,12 @@ const issuersMax = 50
  * text (decision 0419). The last places are for owners without a fetch.
  */
 const fetches = { perOwnerMax: 2, sumMax: 8, spare: 2 }
+/** A subscription has any number of resource groups. */
+const fetchesOfSubscriptions = { perOwnerMax: 4, sumMax: 8, spare: 2 }
 
 /**
  * Returns the trust that the assertion satisfies, or the reason why none does. Only issuers that one of the trusts
- * names are contacted. `owner`: whose trusts they are.
+ * names are contacted. `owner`: whose trusts they are, a resource group by its key or an application.
  */
 export type CheckAssertion = <T extends FederatedTrust>(
   assertion: string,
@@ -44,11 +46,17 @@ export function createAssertionCheck(options: AssertionOptions): CheckAssertion 
   const { clock, limits } = options
   const issuers = createLruCache<IssuerKeys>(issuersMax)
   const room = createRoom(fetches)
+  const roomOfSubscriptions = createRoom(fetchesOfSubscriptions)
+  const enter = (owner: string) =>
+    enterAll([
+      { room, owners: owner },
+      { room: roomOfSubscriptions, owners: subscriptionOf(owner) },
+    ])
 
   function keysOf(issuer: string): IssuerKeys {
     const known = issuers.get(issuer)
     if (known !== undefined) return known
-    const fresh = createIssuerKeys({ issuer }, { ...options, room })
+    const fresh = createIssuerKeys({ issuer }, { ...options, enter })
     issuers.set(issuer, fresh)
     return fresh
   }
@@ -75,6 +83,11 @@ export function createAssertionCheck(options: AssertionOptions): CheckAssertion 
     if (key === undefined) return 'its signing key is unknown'
     return (await isSignedBy(parsed, key)) ? found : 'its signature is wrong'
   }
+}
+
+/** An application has none, and stands for itself. */
+function subscriptionOf(owner: string): string {
+  return owner.split('/', 3).join('/')
 }
 
 function shown(claim: unknown): string {

@@ -7,7 +7,7 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { refuse } from '#kernel/error.ts'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
-import { inRoom, type Leave, type Room } from '#kernel/room.ts'
+import type { Leave } from '#kernel/room.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { answerOf, textOf } from '#outbound/request.ts'
 import { nextTurn } from '#stores/next-turn.ts'
@@ -34,11 +34,11 @@ export function createIssuerKeys(
     readonly log: Log
     readonly limits: IdentityLimits
     readonly outbound: Outbound
-    /** Fetches wait for a place in it. */
-    readonly room?: Room
+    /** A fetch waits for a place. */
+    readonly enter?: (owner: string) => Leave | Promise<Leave>
   },
 ): IssuerKeys {
-  const { clock, log, limits, outbound, room } = options
+  const { clock, log, limits, outbound, enter } = options
   let current: KeySet | undefined
   let triedAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<void> | undefined
@@ -96,17 +96,26 @@ export function createIssuerKeys(
   /** Each waits for a place of its own: none stands in the queue of whoever wanted the same keys first. */
   async function fetchAgain(owner: string): Promise<void> {
     const isTried = () => Math.abs(clock.now() - triedAt) < limits.issuerRetrySeconds * 1000
-    const share = (leave?: Leave): Promise<void> | undefined => {
-      if (fetching !== undefined) leave?.()
-      else if (!isTried()) {
+    const share = async (): Promise<void> => {
+      if (fetching === undefined && !isTried()) {
         fetching = refresh().finally(() => {
           fetching = undefined
         })
       }
-      return fetching
+      await fetching
     }
-    const needsNoPlace = room === undefined || fetching !== undefined || isTried()
-    await (needsNoPlace ? share() : inRoom(room, owner, share))
+    if (enter === undefined || fetching !== undefined || isTried()) return share()
+    const leave = await enter(owner)
+    // Somebody else has begun meanwhile, in a place of theirs.
+    if (fetching !== undefined) {
+      leave()
+      return share()
+    }
+    try {
+      await share()
+    } finally {
+      leave()
+    }
   }
 
   function pick(keyId: string | undefined): VerificationKey | undefined {

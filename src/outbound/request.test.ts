@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { silentLog } from '#kernel/ports.ts'
 import { agentOf } from './agents.ts'
+import { NotReached, openOutbound } from './outbound.ts'
+import { openSettings } from './policy.ts'
 import { answerOf, requireFinalAnswer, textOf } from './request.ts'
 import { localServer, openWay } from './testing/ways.ts'
 
@@ -73,4 +76,18 @@ test('a connection that is used again gathers no listeners', async (t) => {
   for (let times = 0; times < 10; times++) await ask()
   assert.equal(sockets.size, 1)
   assert.equal(socket && sockets.get(socket), listeners)
+})
+
+test('a name that is not answered for is waited for as long as the request, and no longer', async () => {
+  const ended = new AbortController()
+  const outbound = openOutbound({
+    settings: openSettings,
+    log: silentLog,
+    resolve: () => {
+      ended.abort()
+      return new Promise(() => undefined)
+    },
+  })
+  const request = { url: new URL('http://silent.test/'), signal: ended.signal }
+  await assert.rejects(answerOf(outbound, request), NotReached)
 })

@@ -3,7 +3,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { receiveAll } from '#kernel/received-bytes.ts'
-import { destinationOf, type Outbound } from './outbound.ts'
+import { type Destination, destinationOf, type Outbound, type Route } from './outbound.ts'
 import { SecureConnections } from './tls-thread/secure-connection.ts'
 
 interface OutboundRequest {
@@ -27,7 +27,7 @@ export async function answerOf(
   { url, headers, body, signal, owner }: OutboundRequest,
 ): Promise<IncomingMessage> {
   const destination = destinationOf(url)
-  const { host, port, addresses, lookup } = await outbound.route(destination)
+  const { host, port, addresses, lookup } = await routeTo(outbound, destination, signal)
   const isSecure = url.protocol === 'https:'
   const send = isSecure ? requestSecure : requestPlain
   const target = { host, port, addresses, name: host, isChecked: true, owner }
@@ -47,6 +47,25 @@ export async function answerOf(
     })
   } catch (error) {
     throw outbound.failed(destination, error)
+  }
+}
+
+/** The system's resolver cannot be ended, and may wait for longer than whoever waits for the answer. */
+async function routeTo(
+  outbound: Outbound,
+  destination: Destination,
+  signal: AbortSignal,
+): Promise<Route> {
+  const ended = Promise.withResolvers<never>()
+  const end = (): void => ended.reject(signal.reason)
+  signal.addEventListener('abort', end)
+  try {
+    signal.throwIfAborted()
+    return await Promise.race([outbound.route(destination), ended.promise])
+  } catch (error) {
+    throw outbound.failed(destination, error)
+  } finally {
+    signal.removeEventListener('abort', end)
   }
 }
 

@@ -36,6 +36,7 @@ async function read(
     correlationId: 'c',
   }
   const request = parseRequest(businessModel, 'Vendor', given, 0)
+  if (request.kind !== 'rows' && request.kind !== 'count') throw new Error('not a set')
   const { body = '' } = await reader.read(reading, request, { companyId, visible: undefined })
   return String(body)
 }
