@@ -4,6 +4,7 @@
  */
 
 import { ApiError } from '#kernel/error.ts'
+import { groupKey } from '#kernel/resource-id.ts'
 import { type AssertionOptions, type CheckAssertion, createAssertionCheck } from './assertions.ts'
 import type { Authenticator } from './authenticate.ts'
 import type { IdentityDirectory } from './directory.ts'
@@ -198,16 +199,11 @@ async function findClient(
   const found = await check(
     assertion,
     trusted,
-    resource === undefined ? principal.id : groupOf(resource),
+    resource === undefined ? principal.id : groupKey(resource),
   )
   return typeof found === 'string'
     ? refusal(401, 'invalid_client', `The client assertion is not accepted: ${found}.`)
     : { principal, credentialId: found.id }
-}
-
-/** The resource group of a resource, by their keys. */
-function groupOf(resource: string): string {
-  return resource.split('/', 5).join('/')
 }
 
 function refusal(status: number, error: string, text: string): Refusal {

@@ -339,6 +339,11 @@ export function resourceGroupOf(id: ResourceId): string | undefined {
   return first.types[1] === 'resourceGroups' ? first.names[1] : undefined
 }
 
+/** Of a key: the one of its resource group; outside groups, of the first scope. */
+export function groupKey(key: string): string {
+  return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
+}
+
 export function subscriptionIdOf(subscription: string): ResourceId {
   return fromSegments([{ namespace: undefined, types: ['subscriptions'], names: [subscription] }])
 }

@@ -6,6 +6,7 @@
 import { backOff } from '#kernel/back-off.ts'
 import { weightOf } from '#kernel/json-weight.ts'
 import { isTerminalState } from '#kernel/operation.ts'
+import { groupKey } from '#kernel/resource-id.ts'
 import { type ResourceRow, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { systemInitiator } from '../audit.ts'
 import { type Next, StepFailure } from '../declare/reconciled.ts'
@@ -24,16 +25,13 @@ import {
   type Work,
 } from './record.ts'
 
+export { groupKey }
+
 const backoffFirstSeconds = 1
 const childrenLookSeconds = 1
 const hangLookSeconds = 1
 /** When work that found no room is looked at again. */
 const crowdedLookSeconds = 2
-
-/** The resource group of a key; for keys outside groups, the first scope. */
-export function groupKey(key: string): string {
-  return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
-}
 
 /** False when the claim was given back or lost. */
 export async function reconcileOnce(deps: PlaneDependencies, lease: Lease): Promise<boolean> {

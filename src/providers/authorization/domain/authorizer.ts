@@ -77,6 +77,7 @@ export interface Authorizer extends Access, AsyncDisposable {
 }
 
 interface ExplainedRequest {
+  readonly callerId: string
   readonly principalId: string
   /** The groups that a token asserts. */
   readonly groups: readonly string[]
@@ -262,7 +263,7 @@ function scopesAbove(
 }
 
 function explainWith(
-  { principalId, groups, facts, action: given, isDataAction = false }: ExplainedRequest,
+  { callerId, principalId, groups, facts, action: given, isDataAction = false }: ExplainedRequest,
   standing: Standing,
   {
     grants,
@@ -280,6 +281,7 @@ function explainWith(
   const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
   return explain(
     {
+      callerId,
       scopeKeys,
       denial: denialOf({ action, isDataAction, scopeKeys, principalIds }, grants),
       facts: {

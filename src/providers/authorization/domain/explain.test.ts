@@ -36,7 +36,7 @@ test('others have turns while thousands of actions of many roles are looked thro
     counting = setImmediate(count)
   }
   let counting = setImmediate(count)
-  const asked = { denial: undefined, scopeKeys: ['/'], facts, touchesOwn: false }
+  const asked = { callerId: 'p', denial: undefined, scopeKeys: ['/'], facts, touchesOwn: false }
   const found = await explain(asked, grants, roles)
   clearImmediate(counting)
   assert.equal(found.decision, 'NotAllowed')

@@ -40,6 +40,8 @@ export interface Explanation {
 }
 
 interface ExplainedFacts {
+  /** Who asks: the turns are theirs. */
+  readonly callerId: string
   readonly denial: Denial | undefined
   readonly scopeKeys: readonly string[]
   readonly facts: ConditionFacts
@@ -70,7 +72,7 @@ export async function explain(
   const ungranted = byRole(facts, roles)
   for (const grant of grants) {
     // A role may have thousands of patterns, and a caller thousands of roles.
-    await freeTurn()
+    await freeTurn(asked.callerId)
     const isHere = asked.scopeKeys.includes(grant.scopeKey)
     const reason = ungranted(grant.roleId) ?? reasonOf(asked, grant, roles)
     findings.push({ grant, reason, isHere })

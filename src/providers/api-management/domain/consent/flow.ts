@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Seal } from '#kernel/ports.ts'
-import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import { groupKey, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { createRoom, inRoom, type Room } from '#kernel/room.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
@@ -15,7 +15,6 @@ import { endpointsOf, receiverOf, scopeOf } from './endpoints.ts'
 import { sealedFor } from './model.ts'
 import {
   callbackPath,
-  groupKey,
   hashOf,
   openRef,
   packRef,

@@ -60,9 +60,4 @@ export function parentKey(id: ResourceId | string): string {
   return key.split('/').slice(0, -2).join('/')
 }
 
-/** The resource group, as whoever holds one may have many services in it. */
-export function groupKey(key: string): string {
-  return key.split('/', 5).join('/')
-}
-
 export const callbackPath = '/consent/callback'

@@ -2,12 +2,13 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Seal } from '#kernel/ports.ts'
+import { groupKey } from '#kernel/resource-id.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import type { AuthorizationProvider } from '../../resources/authorization-providers/model.ts'
 import type { Authorization, KeptTokens, Tokens } from '../../resources/authorizations/model.ts'
 import { endpointsOf, receiverOf, scopeOf } from './endpoints.ts'
 import { sealedFor, type Texts } from './model.ts'
-import { groupKey, hashOf, parentKey } from './references.ts'
+import { hashOf, parentKey } from './references.ts'
 
 export type TokenResult =
   | { readonly ok: true; readonly tokens: KeptTokens }

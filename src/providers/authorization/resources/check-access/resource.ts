@@ -146,7 +146,10 @@ async function check(
     const groups = self ? principal.groups : []
     // Other requests get a turn between two answers.
     await nextTurn()
-    const found = await deps.explain({ principalId, groups, action, isDataAction, scope, facts })
+    const found = await deps.explain({
+      callerId: principal.id,
+      ...{ principalId, groups, action, isDataAction, scope, facts },
+    })
     const shown: object[] = []
     for (const finding of found.findings) {
       if (shown.length === nearestMax) break

@@ -2,7 +2,7 @@
 
 import type { ServerAccess, SslMode } from '#engines/databases/engine.ts'
 import type { Seal } from '#kernel/ports.ts'
-import type { ResourceId } from '#kernel/resource-id.ts'
+import { groupKey, type ResourceId } from '#kernel/resource-id.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 
 /** The contract's values for `SslMode`. */
@@ -122,7 +122,7 @@ export function accessOf(seal: Seal, model: FlexibleServer): ServerAccess {
 
 /** The key of the resource group in which the server was registered. */
 export function ownerOf({ place }: Pick<FlexibleServer, 'place'>): string {
-  return place.split('/', 5).join('/')
+  return groupKey(place)
 }
 
 export interface FoundServer {

@@ -3,6 +3,7 @@
  * on any engine, so its states are terminal from the start and only a delete is long-running.
  */
 
+import { groupKey } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import { defineReconciler, type Next, type Reconciler } from '#plane/declare/reconciled.ts'
 import type { ResourceGroup } from './model.ts'
@@ -47,7 +48,7 @@ export function deleteWithContent(
     /** The last that goes wakes its group. */
     watchEvents(wake, signal) {
       onSettled((key) => {
-        const group = key.split('/', 5).join('/')
+        const group = groupKey(key)
         const remaining = remainingByGroup.get(group)
         if (remaining === undefined) return
         if (remaining > 1) {
