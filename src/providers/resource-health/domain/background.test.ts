@@ -7,9 +7,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import { realIds } from '#plane/testing/provider-context.ts'
+import { realTimers } from '#plane/testing/start.ts'
 import { until } from '../../../../tests/until.ts'
 import { events, type Started, startHealth } from '../testing/start.ts'
-import { takeDue } from './background.ts'
+import { startBackground, takeDue } from './background.ts'
 import { openEventStore } from './event-store.ts'
 import { openSignals } from './signals.ts'
 
@@ -144,4 +145,32 @@ test('a probe that fails twice raises an event about its service; when it answer
   assert.equal(active.properties.summary, 'nobody answers at the socket')
   broken = false
   await becomes('Resolved')
+})
+
+test('where a clock that was ahead is set right, probes and rounds go on at once', async () => {
+  await using started = await startHealth()
+  const { clock, store } = started
+  const done = { probes: 0, rounds: 0 }
+  const probe = {
+    key: 'k',
+    service: 'Container Instances',
+    title: 'The engine does not answer',
+    level: 'Critical',
+    check: async () => ++done.probes,
+  } as const
+  await using background = startBackground({
+    sql: store.sql,
+    eventStore: openEventStore(store.sql),
+    signals: openSignals({ sql: store.sql, clock, ids: realIds }),
+    probes: [probe],
+    watch: async () => ++done.rounds === 0,
+    clock,
+    timers: realTimers,
+    log: silentLog,
+  })
+  await until(() => done.rounds === 1)
+  clock.pass(-10 * 60 * 60_000)
+  background.wake()
+  await until(() => done.rounds === 2)
+  assert.deepEqual(done, { probes: 2, rounds: 2 })
 })

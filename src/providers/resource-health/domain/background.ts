@@ -43,13 +43,14 @@ export function startBackground(deps: BackgroundDependencies): Rounds {
   return startRounds(deps.timers, 0, async () => {
     const soon = await guarded(deps, () => takeDue(deps))
     const now = deps.clock.now()
-    if (now - probedAt >= probeMilliseconds) {
+    // A moment that lies far ahead was noted before the clock was set back.
+    if (Math.abs(now - probedAt) >= probeMilliseconds) {
       probedAt = now
       for (const probe of deps.probes) {
         await guarded(deps, () => probeOnce(deps, probe, failures))
       }
     }
-    if (now >= roundAt) {
+    if (now >= roundAt || roundAt - now > roundMilliseconds) {
       const isMore = await guarded(deps, () => deps.watch(now))
       if (isMore !== true) roundAt = now + roundMilliseconds
     }
