@@ -10,7 +10,7 @@ import { createPostgresEngine } from '#engines/databases/postgres/postgres-engin
 import { type Major, startServer, type TestServer } from '#engines/databases/testing/servers.ts'
 import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
-import { silentLog } from '#kernel/ports.ts'
+import { type Clock, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { openWay } from '#outbound/testing/ways.ts'
@@ -93,6 +93,7 @@ interface FixtureOptions {
   readonly store?: Store
   readonly fence?: Fence
   readonly atOnceMax?: number
+  readonly clock?: Clock
   readonly allows?: (question: AccessRequest) => boolean
   /** A boundary at which workers kill themselves. It is asked at each start of a worker. */
   readonly engine?: (folder: string) => DatabaseEngine
@@ -104,11 +105,12 @@ export function createMigrationPlane(given: {
   readonly engine: DatabaseEngine
   readonly settings: MigrationSettings
   readonly allows: (question: AccessRequest) => boolean
+  readonly clock?: Clock
 }): RunningPlane {
-  const { store, engine, settings, allows } = given
+  const { store, engine, settings, allows, clock = realClock } = given
   return createPlane({
     providers: (services) => {
-      const context = testProviderContext(store, services)
+      const context = { ...testProviderContext(store, services), clock }
       return [
         resourcesProvider({ tenantId: owner.tenantId, ...services }),
         postgresProvider({ ...context, engine, settings, signals: healthSignals(context) }),
@@ -117,7 +119,7 @@ export function createMigrationPlane(given: {
     store,
     access: { allows },
     words: contractWords,
-    clock: realClock,
+    clock,
     ids: realIds,
     log: silentLog,
     limits: defaultLimits,
@@ -165,7 +167,9 @@ export async function openMigrationFixture(
     ]),
   }
   const allows = options.allows ?? (() => true)
-  const plane = starting.use(createMigrationPlane({ store, engine, settings, allows }))
+  const plane = starting.use(
+    createMigrationPlane({ store, engine, settings, allows, clock: options.clock ?? realClock }),
+  )
   plane.start()
   const opened = starting.move()
 

@@ -99,7 +99,7 @@ const absentMilliseconds = 120_000
 
 /** Another process looks after its worker. Here there would seem to be none. */
 function isElsewhere({ place }: Progress, here: string, now: number): boolean {
-  return place !== undefined && place.of !== here && now - place.at < absentMilliseconds
+  return place !== undefined && place.of !== here && Math.abs(now - place.at) < absentMilliseconds
 }
 
 /** Recorded before its worker begins, and now and then as long as it has a record. */

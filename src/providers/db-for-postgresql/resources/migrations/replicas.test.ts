@@ -62,3 +62,34 @@ test('of replicas with folders of their own, the one that began a migration goes
   assert.equal((await w.until('m', isSettled)).state, 'Succeeded')
   rmSync(folder, { recursive: true, force: true })
 })
+
+test('where the clock was ahead when a replica went, another one takes its migration over at once', async (t) => {
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  const folder = mkdtempSync(join(tmpdir(), 'armature-migrations-'))
+  await using store = await openMigrationStore()
+  let ahead = 5 * 60 * 60_000
+  const clock = { now: () => Date.now() + ahead }
+  const one = { hasTurn: true, claims: 0 }
+  const other = { hasTurn: false, claims: 0 }
+  await using w = await openMigrationFixture({ store: storeOf(store, one), clock })
+  await using engine = createPostgresEngine({ clock: realClock, folder, outbound: openWay })
+  const { settings } = w
+  const given = { store: storeOf(store, other), engine, settings, allows: () => true, clock }
+  await using plane = createMigrationPlane(given)
+  plane.start()
+  await w.register()
+  await w.make('moved')
+  await w.put('m', ['moved'], { migrationMode: 'Online' })
+  await w.until('m', waitsFor('WaitingForCutoverTrigger'))
+  one.hasTurn = false
+  const [token = ''] = await w.engine.list()
+  await w.engine.cancel(token, ['moved'])
+  await until(async () => (await w.engine.observe(token)).worker === 'ended')
+  await w.engine.forget(token)
+  ahead = 0
+  other.hasTurn = true
+  await until(async () => (await engine.list()).length > 0)
+  await w.patch('m', { cancel: 'True' })
+  assert.equal((await w.until('m', isSettled)).state, 'Canceled')
+  rmSync(folder, { recursive: true, force: true })
+})
