@@ -14,6 +14,7 @@ import { collectChanges } from '../notifications/collect.ts'
 import { subscriptions } from '../tables.ts'
 import { openBooks } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
+import { takeTurn } from './rows.ts'
 
 const rounds = 6
 
@@ -205,6 +206,16 @@ test('who goes on writing keeps no right that is being removed', async (t) => {
     await Promise.all(later)
     assert.deepEqual(roles, [remove ? undefined : 'read'])
   }
+})
+
+test('who changes a right waits longer than usual for its turn alone', async (t) => {
+  await using company = await openBooks(t, 'postgres')
+  if (company === undefined) return
+  await company.sql.transact(async (tx) => {
+    const before = await tx.all('show lock_timeout')
+    await takeTurn({ tx, dialect: 'postgres' }, randomUUID())
+    assert.deepEqual(await tx.all('show lock_timeout'), before)
+  })
 })
 
 test('writes of a company that wait for its rows leave connections to others, and are judged when their turn has come', async (t) => {

@@ -98,8 +98,11 @@ const turnMilliseconds = 25_000
 /** Waits for those who share the turn of a row. Whoever comes later waits until the transaction has ended. */
 export async function takeTurn({ tx, dialect }: Writing, id: string): Promise<void> {
   if (dialect !== 'postgres') return
-  await tx.all(`select set_config('lock_timeout', '${turnMilliseconds}', true)`)
+  const wait = "select set_config('lock_timeout', ?, true)"
+  const [usual] = await tx.all('show lock_timeout')
+  await tx.all(wait, String(turnMilliseconds))
   await tx.all('select pg_advisory_xact_lock(hashtextextended(?::text, 0))', id)
+  await tx.all(wait, String(usual?.['lock_timeout']))
 }
 
 /** The row, which does not change until the transaction ends. */
