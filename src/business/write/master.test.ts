@@ -76,12 +76,50 @@ for (const { dialect, test } of inTurn()) {
     assert.equal(amount(await company.row('items', itemId), 'inventory'), 0)
   })
 
+  test(`${dialect}: an item in use gets a first base unit, in which no line is`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId } = company
+    const boxId = await company.create('unitsOfMeasure', { code: 'BOX', displayName: 'Box' })
+    const itemId = await company.create('items', { displayName: 'I' })
+    await company.create('itemUnitsOfMeasure', {
+      itemId,
+      unitOfMeasureId: boxId,
+      quantityPerUnit: 5,
+    })
+    const invoice = await company.create('salesInvoices', {
+      customerId,
+      salesInvoiceLines: [
+        { itemId, quantity: 1 },
+        { itemId, quantity: 1, unitOfMeasureCode: 'BOX' },
+      ],
+    })
+    await company.act('salesInvoices', invoice, 'post')
+    assert.equal(amount(await company.row('items', itemId), 'inventory'), -6)
+    const isKept = (body: object) =>
+      assert.rejects(company.change('items', itemId, body, '*'), isRuleBroken)
+    await isKept({ baseUnitOfMeasureCode: 'BOX' })
+    await company.change('items', itemId, { baseUnitOfMeasureCode: 'PCS' }, '*')
+    await isKept({ baseUnitOfMeasureId: null })
+    await isKept({ type: 'Service' })
+    await company.act('salesInvoices', invoice, 'cancel')
+    assert.equal(amount(await company.row('items', itemId), 'inventory'), 0)
+  })
+
   test(`${dialect}: a base unit is one in the stock, as in the price`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return
-    const { customerId, itemId } = company
+    const { customerId, itemId, sql } = company
     const { base_unit_of_measure_id: unitOfMeasureId } = await company.row('items', itemId)
-    await company.create('itemUnitsOfMeasure', { itemId, unitOfMeasureId, quantityPerUnit: 5 })
+    const isRefused = { code: 'Application_FieldValidationException' }
+    const unit = { itemId, unitOfMeasureId }
+    const wrong = { quantityPerUnit: 5 }
+    await assert.rejects(company.create('itemUnitsOfMeasure', { ...unit, ...wrong }), isRefused)
+    const id = await company.create('itemUnitsOfMeasure', unit)
+    await assert.rejects(company.change('itemUnitsOfMeasure', id, wrong, '*'), isRefused)
+    // As an earlier version let it be written.
+    const five = 'update business_item_units_of_measure set quantity_per_unit = 500000'
+    await sql.transact((tx) => tx.run(five))
     const invoice = await company.create('salesInvoices', {
       customerId,
       salesInvoiceLines: [{ itemId, quantity: 1 }],

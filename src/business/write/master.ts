@@ -65,6 +65,7 @@ export async function createMaster(
     ...touched(entity, context, true),
   }
   await refuseTaken(context, entity, row)
+  if (entity.table === tables.itemUnits) await requireOne(context, row)
   if (cells['inventory'] !== undefined && cells['inventory'] !== 0) await lockLedger(context)
   await insertRow(context.tx, entity.table, row)
   await adjust(context, row, Number(cells['inventory'] ?? 0))
@@ -107,7 +108,10 @@ export async function changeMaster(
   if (entity.set === 'accounts' && changed['account_type'] !== undefined)
     await refuseBooked(context, cells)
   if (entity.set === 'postingAccounts') await requireOpenAccount(context, cells)
-  if (changed['quantity_per_unit'] !== undefined) await refuseUsedUnit(context, row)
+  if (changed['quantity_per_unit'] !== undefined) {
+    await refuseUsedUnit(context, row)
+    await requireOne(context, cells)
+  }
   if (entity.set === 'items') await refuseUsedItem(context, row, changed)
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
   if (changed['inventory'] !== undefined)
@@ -131,23 +135,36 @@ async function refuseUsedUnit({ tx }: WriteContext, row: Cells): Promise<void> {
   throw ruleBroken('The unit of the item is in use by a line; it is kept as it is.')
 }
 
-/** What was posted is taken back as what it was: with its stock, in the same units, and on the same account. */
+/**
+ * What was posted is taken back as what it was: with its stock, in the same units, and on the same account. A first base
+ * unit changes what is in that unit alone.
+ */
 async function refuseUsedItem(
   { tx }: WriteContext,
   row: Cells,
   changed: Partial<DraftCells>,
 ): Promise<void> {
-  const [column] = ['type', 'base_unit_of_measure_id'].filter((one) => changed[one] !== undefined)
-  if (column === undefined) return
+  const { type, base_unit_of_measure_id: unit } = changed
+  if (type === undefined && unit === undefined) return
   const cells = { item_id: String(row['id']) }
-  const user =
-    (await findRow(tx, tables.lines, cells, ' limit 1')) ??
-    (await findRow(tx, tables.itemLedgerEntries, cells, ' limit 1'))
+  const isFirst = type === undefined && row['base_unit_of_measure_id'] === noGuid
+  const user = isFirst
+    ? await findRow(tx, tables.lines, { ...cells, unit_of_measure_id: String(unit) }, ' limit 1')
+    : ((await findRow(tx, tables.lines, cells, ' limit 1')) ??
+      (await findRow(tx, tables.itemLedgerEntries, cells, ' limit 1')))
   if (user === undefined) return
   throw ruleBroken(
     `The item ${String(row['number'])} is in use by lines or entries; its type and its base unit stay.`,
-    column === 'type' ? 'type' : 'baseUnitOfMeasureId',
+    type === undefined ? 'baseUnitOfMeasureId' : 'type',
   )
+}
+
+/** A base unit counts as one. */
+async function requireOne({ tx }: WriteContext, unit: DraftCells): Promise<void> {
+  if (unit['quantity_per_unit'] === decimalUnit) return
+  const item = await findRow(tx, tables.items, { id: String(unit['item_id']) })
+  if (item?.base_unit_of_measure_id !== unit['unit_of_measure_id']) return
+  throw badValue('quantityPerUnit', 'the base unit of the item counts as 1.')
 }
 
 /** What was booked on an account stays on one that takes postings. */
