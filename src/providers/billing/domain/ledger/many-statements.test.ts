@@ -66,3 +66,16 @@ test('of an account with more invoices than are listed, each transaction is foun
     )
   }
 })
+
+test('an old month is listed, however many invoices came after it', async () => {
+  await using started = await startBilling()
+  assert.deepEqual(await put(started, [row({ invoice: 'GOLDMONTH1', date: '2026-01-05' })]), [])
+  const later = Array.from({ length: 1100 }, (_, at) => row({ invoice: invoiceOf(at) }))
+  assert.deepEqual(await put(started, later), [])
+  const list = (end: string) =>
+    started.get(
+      `${profile}/transactions?type=Billed&periodStartDate=01-01-2026&periodEndDate=${end}`,
+    )
+  assert.equal((await list('01-31-2026')).value.length, 1)
+  await assert.rejects(list('12-30-9999'), { code: 'PeriodTooLong' })
+})

@@ -54,6 +54,8 @@ interface StatementQuery {
   readonly account: string
   readonly profile?: string
   readonly billed?: boolean
+  /** The last month. */
+  readonly through?: string
   /** Ids below this one. */
   readonly before?: number
   readonly limit: number
@@ -64,15 +66,17 @@ export async function listStatements(
   reads: Reads,
   query: StatementQuery,
 ): Promise<readonly Statement[]> {
-  const { account, profile, billed, before, limit } = query
+  const { account, profile, billed, through, before, limit } = query
   const rows = await reads.all(
     `select ${columns} from billing_statements where account_key = ?
       ${profile === undefined ? '' : 'and profile_key = ?'}
       ${billed === undefined ? '' : `and invoice is ${billed ? 'not null' : 'null'}`}
+      ${through === undefined ? '' : 'and month <= ?'}
       ${before === undefined ? '' : 'and id < ?'}
       order by id desc limit ?`,
     account.toLowerCase(),
     ...(profile === undefined ? [] : [profile.toLowerCase()]),
+    ...(through === undefined ? [] : [through]),
     ...(before === undefined ? [] : [before]),
     limit,
   )

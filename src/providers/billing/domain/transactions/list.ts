@@ -15,7 +15,7 @@ import { readPage } from '../ledger/pages.ts'
 import { type LedgerQuery, parseLedgerQuery } from '../ledger/query.ts'
 import { parseSearch } from '../ledger/search.ts'
 import { showEntry, type TagRow } from '../ledger/show.ts'
-import { listStatements, spanOfMonth, statementOfInvoice } from '../ledger/statements.ts'
+import { listStatements, monthOf, statementOfInvoice } from '../ledger/statements.ts'
 import { countMatching } from '../ledger/totals.ts'
 import { requireAccountName, requireInvoiceName } from '../names.ts'
 import { tags } from '../tables.ts'
@@ -75,14 +75,14 @@ export async function listOfProfile(
   const query = readQuery(ledger, context.query, terms)
   if (chosen === 'Other') return answer(ledger, context, query, [])
   const { statementsMax } = ledger.limits
-  const all = await listStatements(ledger.sql, {
+  // A statement that was closed late may hold entries of other months, so only later statements are left out.
+  const statements = await listStatements(ledger.sql, {
     account,
     profile: nameOf(profile),
     billed: chosen === 'Billed',
-    limit: 1000,
+    through: monthOf(until + 86_400_000),
+    limit: statementsMax + 1,
   })
-  // A statement that was closed late may hold entries of other months, so only later statements are left out.
-  const statements = all.filter(({ month }) => spanOfMonth(month).start <= until + 86_400_000)
   if (statements.length > statementsMax) {
     throw refuseBilling.PeriodTooLong({ limit: statementsMax })
   }
