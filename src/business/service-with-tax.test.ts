@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dialects, openBooks } from './testing/books.ts'
+import { dialects, openCompany } from './testing/books.ts'
 import { caller, type Json } from './testing/caller.ts'
 
 function assertShows(json: Json, wanted: Json): void {
@@ -25,7 +25,7 @@ const amounts = {
 
 for (const dialect of dialects) {
   test(`${dialect}: the contract's rows with prices that hold the tax`, async (t) => {
-    await using books = await openBooks(t, dialect, {
+    await using books = await openCompany(t, dialect, {
       pricesIncludeTax: true,
       percents: { FURNITURE: 5, TEN: 10 },
     })

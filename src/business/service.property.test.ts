@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { fc } from '../../tests/property.ts'
 import { businessModel } from './model.ts'
 import { createBusiness } from './service.ts'
-import { openBooks } from './testing/books.ts'
+import { openCompany } from './testing/books.ts'
 
 const number = fc.oneof(
   fc.constantFrom<unknown>(
@@ -37,7 +37,10 @@ for (const pricesIncludeTax of [false, true]) {
 }
 
 async function fuzz(t: TestContext, pricesIncludeTax: boolean): Promise<void> {
-  await using books = await openBooks(t, 'sqlite', { percents: { A: 5, B: 19 }, pricesIncludeTax })
+  await using books = await openCompany(t, 'sqlite', {
+    percents: { A: 5, B: 19 },
+    pricesIncludeTax,
+  })
   if (books === undefined) return
   const business = createBusiness({
     sql: books.sql,

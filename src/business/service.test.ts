@@ -7,7 +7,7 @@ import type { Principal } from '#kernel/principal.ts'
 import type { Version } from './entity.ts'
 import type { BusinessAnswer } from './message.ts'
 import { createBusiness } from './service.ts'
-import { dialects, openBooks } from './testing/books.ts'
+import { dialects, openCompany } from './testing/books.ts'
 
 const principal = (id: string): Principal => ({
   id,
@@ -28,7 +28,7 @@ interface Told {
 
 for (const dialect of dialects) {
   test(`${dialect}: the contract's rows`, async (t) => {
-    await using books = await openBooks(t, dialect)
+    await using books = await openCompany(t, dialect)
     if (books === undefined) return
     const business = createBusiness({
       sql: books.sql,

@@ -13,7 +13,7 @@ import type { QueryOptions } from '../odata/options.ts'
 import { totalOrder } from '../odata/paging.ts'
 import { createReader } from '../odata/read.ts'
 import { type DataRequest, parseRequest } from '../odata/request.ts'
-import { dialects, fixtureNow, openBooks } from '../testing/books.ts'
+import { dialects, fixtureNow, openCompany } from '../testing/books.ts'
 import { byOrder, holds, rowsOf, type Tables } from '../testing/evaluate.ts'
 import { chanceOf, RandomQuery } from '../testing/random-query.ts'
 import { insertRows, randomRows } from '../testing/random-rows.ts'
@@ -101,7 +101,7 @@ const queries = process.env['ARMATURE_TEST_LONG'] === '1' ? 20_000 : 500
 
 for (const dialect of dialects) {
   test(`${dialect}: what a query gives is what it means`, async (t) => {
-    await using books = await openBooks(t, dialect)
+    await using books = await openCompany(t, dialect)
     if (books === undefined) return
     const { sql } = books
     const chance = chanceOf(2026)

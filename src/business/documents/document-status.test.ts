@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { ApiError } from '#kernel/error.ts'
-import { amount, inTurn, openBooks } from '../testing/books.ts'
+import { amount, inTurn, openCompany } from '../testing/books.ts'
 import { caller, type Json } from '../testing/caller.ts'
 import type { Body } from '../write/values.ts'
 
@@ -10,7 +10,7 @@ const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
   (error.code === wanted || assert.fail(`${error.code}: ${error.message}`))
 
-type Company = NonNullable<Awaited<ReturnType<typeof openBooks>>>
+type Company = NonNullable<Awaited<ReturnType<typeof openCompany>>>
 
 async function invoice(company: Company, quantity = 1): Promise<string> {
   return await company.create('salesInvoices', {
@@ -21,7 +21,7 @@ async function invoice(company: Company, quantity = 1): Promise<string> {
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a payment as large as one can be leaves room for those of others`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const others = await Promise.all(
       ['B', 'C', 'D'].map((number) => company.create('customers', { number, displayName: number })),
@@ -33,7 +33,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: payments close an invoice`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId } = company
     const owed = async () => amount(await company.row('customers', customerId), 'balance_due')
@@ -88,7 +88,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: of payments at once no more goes through than is open`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const id = await invoice(company)
     await company.act('salesInvoices', id, 'post')
@@ -102,7 +102,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: a document in review`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { itemId } = company
     const empty = await company.create('salesInvoices', { customerId: company.customerId })
@@ -148,7 +148,7 @@ for (const { dialect, test } of inTurn()) {
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: no invoice is credited beyond what it came to`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const owed = async () =>
       amount(await company.row('customers', company.customerId), 'balance_due')
@@ -214,7 +214,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: stock moves in the units of the item, for each of its lines`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { itemId, customerId } = company
     const boxId = await company.create('unitsOfMeasure', { code: 'BOX', displayName: 'Box' })
@@ -269,7 +269,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: what is below zero is not posted`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const id = await invoice(company, -1)
     await assert.rejects(
@@ -279,7 +279,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: an unknown tax code is refused, and a rate stays as it was written`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     await assert.rejects(
       company.create('salesInvoices', {
@@ -301,7 +301,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: a quote is accepted and expires`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId } = company
     const quote = await company.create('salesQuotes', { customerId, status: 'Accepted' })
@@ -334,7 +334,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: goods of a quote that became an invoice have a day`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const quote = await company.create('salesQuotes', {
       customerId: company.customerId,
@@ -345,7 +345,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: an invoice of a quote is due by its terms, at the rate of its own day`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId, itemId } = company
     const paymentTermsId = await company.create('paymentTerms', {
@@ -378,7 +378,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: what is blocked since it was written is not posted`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId, itemId } = company
     const payer = await company.create('customers', { displayName: 'Payer' })
@@ -416,7 +416,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: what entries were written of stays`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const counted = await company.create('items', { displayName: 'Counted', inventory: 5 })
     await assert.rejects(company.remove('items', counted), /in use by an entry/)
@@ -429,7 +429,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: what posting uses takes postings`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const [bank] = await company.sql.all(
       "select id from business_posting_accounts where code = 'Bank'",
@@ -445,7 +445,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: a payment without an invoice is in cents`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId } = company
     await assert.rejects(
@@ -458,7 +458,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: a company whose currency has no cents has none anywhere`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const body = { name: 'Kabushiki', localCurrencyCode: 'jpy' }
     const companyId = await company.create('companies', body)
@@ -507,7 +507,7 @@ for (const { dialect, test } of inTurn()) {
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a balance is in the company's own currency`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const owed = async () =>
       amount(await company.row('customers', company.customerId), 'balance_due')
@@ -575,7 +575,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: another currency exchanges what was written`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     await company.create('currencies', { code: 'JPY', amountRoundingPrecision: 1 })
     await company.create('currencyExchangeRates', {

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { ApiError } from '#kernel/error.ts'
-import { amount, inTurn, openBooks } from '../testing/books.ts'
+import { amount, inTurn, openCompany } from '../testing/books.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
   (error.code === wanted || assert.fail(`${error.code}: ${error.message}`))
 
-type Company = NonNullable<Awaited<ReturnType<typeof openBooks>>>
+type Company = NonNullable<Awaited<ReturnType<typeof openCompany>>>
 
 const totals = async (company: Company, id: string) => {
   const row = await company.row('salesInvoices', id)
@@ -36,7 +36,7 @@ const threeLines = (company: Company) => ({
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a change of the customer changes whose invoice it is`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const owed = async (id: string) => amount(await company.row('customers', id), 'balance_due')
     const other = await company.create('customers', { displayName: 'New', city: 'Bern' })
@@ -60,7 +60,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: who is billed stays where the change names somebody`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const other = await company.create('customers', { displayName: 'New' })
     const payer = await company.create('customers', { displayName: 'Payer' })
@@ -73,7 +73,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: a discount of the whole invoice is the whole in another currency too`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     await company.create('currencies', { code: 'JPY', amountRoundingPrecision: 1 })
     await company.create('currencyExchangeRates', {
@@ -98,7 +98,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: prices follow the customer's kind of prices, there and back`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId } = company
     const ofTaxedPrices = await company.create('customers', {
@@ -126,7 +126,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: an item's price that holds the tax stays as the item has it`, async (t) => {
-    await using company = await openBooks(t, dialect, { pricesIncludeTax: true })
+    await using company = await openCompany(t, dialect, { pricesIncludeTax: true })
     if (company === undefined) return
     await company.change('items', company.itemId, { priceIncludesTax: true }, '*')
     const abroad = await company.create('customers', {
@@ -149,7 +149,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: another currency rounds every amount as its own`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     await company.create('currencies', {
       code: 'JPY',
@@ -178,7 +178,7 @@ for (const { dialect, test } of inTurn()) {
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: terms of payment say when a document is due`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const due = async (id: string) => (await company.row('salesInvoices', id))['due_date']
     const change = (id: string, body: object) =>

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import type { Sql, SqlRow } from '#stores/store.ts'
 import { restoreState, type StateOptions, saveState } from '../../control/state.ts'
 import { createBusiness } from '../service.ts'
-import { dialects, openBooks } from '../testing/books.ts'
+import { dialects, openCompany } from '../testing/books.ts'
 
 const largest = 9_999_999_999
 /** Enough that a sum in cents exceeds the exact range of a number. */
@@ -24,7 +24,7 @@ async function sumsOf(sql: Sql): Promise<readonly SqlRow[]> {
 
 for (const dialect of dialects) {
   test(`${dialect}: accounts take more than nine of the largest payments, and are read, ordered and changed`, async (t) => {
-    await using opened = await openBooks(t, dialect)
+    await using opened = await openCompany(t, dialect)
     if (opened === undefined) return
     const business = createBusiness({
       sql: opened.sql,
@@ -110,7 +110,7 @@ for (const dialect of dialects) {
 
 for (const dialect of dialects) {
   test(`${dialect}: amounts that cancel out fill no account`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { create, act, customerId } = company
     const accounts = await Promise.all(

@@ -7,11 +7,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { dialects, openBooks } from '../testing/books.ts'
+import { dialects, openCompany } from '../testing/books.ts'
 import * as oracle from '../testing/paper-oracle.ts'
 import { type Line, type Paper, rounded, stepOf, unit, worth } from '../testing/paper-oracle.ts'
 
-type Company = NonNullable<Awaited<ReturnType<typeof openBooks>>>
+type Company = NonNullable<Awaited<ReturnType<typeof openCompany>>>
 
 const cent = 1_000n
 const currencies = ['', 'EUR', 'JPY'] as const
@@ -522,7 +522,7 @@ for (const dialect of dialects) {
     const lives = Number(process.env['ARMATURE_TEST_LIVES'] ?? (isLong ? 10_000 : 24))
     const first = Number(process.env['ARMATURE_TEST_SEED'] ?? 1)
     for (let seed = first; seed < first + lives; seed += livesOfCompany) {
-      await using company = await openBooks(t, dialect, { percents: { FULL: 20, LOW: 5 } })
+      await using company = await openCompany(t, dialect, { percents: { FULL: 20, LOW: 5 } })
       if (company === undefined) return
       await createCurrencies(company)
       const low = await company.create('items', {

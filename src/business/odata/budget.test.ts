@@ -7,7 +7,7 @@ import { isLong } from '../../../tests/long.ts'
 import { turnsOf } from '../../../tests/turns.ts'
 import type { BusinessAnswer, BusinessRequest } from '../message.ts'
 import { type Business, createBusiness } from '../service.ts'
-import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
+import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
 import { odataLimits } from './limits.ts'
 
 const rowsOfSet = 6_000
@@ -120,7 +120,7 @@ async function follow(business: Business, first: Page): Promise<readonly string[
 
 for (const dialect of dialects) {
   test(`${dialect}: what a batch and a page may hold`, async (t) => {
-    await using books = await openBooks(t, dialect)
+    await using books = await openCompany(t, dialect)
     if (books === undefined) return
     await addCustomers(books)
     const business = businessOf(books)

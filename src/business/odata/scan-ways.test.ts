@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Reads } from '../message.ts'
 import { businessModel } from '../model.ts'
-import { type BusinessFixture, fixtureNow, openBooks } from '../testing/books.ts'
+import { type BusinessFixture, fixtureNow, openCompany } from '../testing/books.ts'
 import { Budget } from './budget.ts'
 import { odataLimits } from './limits.ts'
 import { createReader } from './read.ts'
@@ -69,12 +69,12 @@ async function addCustomers({ sql, companyId }: BusinessFixture, count: number):
 }
 
 test('an order that is computed is a scan for each piece of a page', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
-  assert.ok(books)
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
   const count = 2 * odataLimits.rowsAtOnce
-  await addCustomers(books, count)
-  const { reads, texts } = watched(books)
-  const body = await read(books, 'customers?$orderby=tolower(displayName)', { reads })
+  await addCustomers(company, count)
+  const { reads, texts } = watched(company)
+  const body = await read(company, 'customers?$orderby=tolower(displayName)', { reads })
   assert.match(body, new RegExp(`Customer ${count - 1}"`))
   assert.deepEqual(
     texts.filter((text) => text.includes('lower(')),
@@ -83,14 +83,14 @@ test('an order that is computed is a scan for each piece of a page', async (t) =
 })
 
 test('a filter of a single row below another is a scan', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
-  assert.ok(books)
-  const { customerId, sql } = books
-  await books.create('salesInvoices', { customerId, salesInvoiceLines: [] })
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  const { customerId, sql } = company
+  await company.create('salesInvoices', { customerId, salesInvoiceLines: [] })
   const filter = "$filter=salesInvoices/any(i: contains(tolower(i/customerName),'adatum'))"
   const address = `salesInvoices?$expand=customer(${filter})`
-  const { reads, texts } = watched(books)
-  const body = await read(books, address, { reads })
+  const { reads, texts } = watched(company)
+  const body = await read(company, address, { reads })
   assert.match(body, /"customer":{"@odata.etag"/)
   assert.deepEqual(
     texts.filter((text) => text.includes('lower(')),
@@ -98,9 +98,9 @@ test('a filter of a single row below another is a scan', async (t) => {
   )
 
   // A transaction counts what it looks through.
-  await addCustomers(books, odataLimits.scannedRowsMax)
+  await addCustomers(company, odataLimits.scannedRowsMax)
   const budget = Budget.ofAnswer().inTransaction()
   const within = { reads: { all: sql.all.bind(sql) }, budget: budget.share(0) }
-  await assert.rejects(read(books, address, within), { status: 400, message: /look through/ })
-  await read(books, 'salesInvoices?$expand=customer', within)
+  await assert.rejects(read(company, address, within), { status: 400, message: /look through/ })
+  await read(company, 'salesInvoices?$expand=customer', within)
 })

@@ -97,7 +97,7 @@ const databases = preparedDatabases(async (url) => {
 })
 
 /** Undefined when the test was skipped for lack of a server. */
-export async function openBooks(
+export async function openCompany(
   t: TestContext,
   dialect: Dialect,
   given: {
@@ -213,6 +213,3 @@ export async function openBooks(
 export function amount(row: SqlRow, column: string): number {
   return Number(row[column]) / decimalUnit
 }
-
-/** An alias for new tests: it opens a company. */
-export const openCompany: typeof openBooks = openBooks

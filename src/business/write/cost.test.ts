@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { SqlTx, TransactionMode } from '#stores/store.ts'
 import { businessMigrations } from '../migrations.ts'
-import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
+import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
 
 /** Counts the statements of some work, and the rows they returned and changed. `texts` takes the statements. */
@@ -48,7 +48,7 @@ function costIn({ sql }: BusinessFixture, texts = new Set<string>()) {
 }
 
 test('adding, changing and removing a line costs the same in long and short documents', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const { itemId, customerId } = books
   const costOf = costIn(books)
@@ -73,7 +73,7 @@ test('adding, changing and removing a line costs the same in long and short docu
 })
 
 test('a request for a line asks each thing once', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const { itemId, customerId, companyId } = books
   const call = caller(books)
@@ -106,7 +106,7 @@ test('a request for a line asks each thing once', async (t) => {
 })
 
 test('a read of one row asks for it alone, and for its company where there is no such row', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const { itemId, customerId, companyId, sql } = books
   const call = caller(books)
@@ -135,7 +135,7 @@ test('a read of one row asks for it alone, and for its company where there is no
 })
 
 test('so it is with an invoice discount; in the middle a line costs its block', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const { itemId, customerId } = books
   const costOf = costIn(books)
@@ -162,7 +162,7 @@ test('so it is with an invoice discount; in the middle a line costs its block', 
 })
 
 test('whether an account has entries is seen by one of them', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const costOf = costIn(books)
   const costs: (readonly [number, number])[] = []
@@ -182,7 +182,7 @@ test('whether an account has entries is seen by one of them', async (t) => {
 })
 
 test('removing master data, a company, and sending look through no table', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const texts = new Set<string>()
   const costOf = costIn(books, texts)
@@ -222,7 +222,7 @@ test('removing master data, a company, and sending look through no table', async
 
 for (const dialect of dialects) {
   test(`${dialect}: a posting is as many statements for any number of lines and items`, async (t) => {
-    await using books = await openBooks(t, dialect)
+    await using books = await openCompany(t, dialect)
     if (books === undefined) return
     const costOf = costIn(books)
     const itemIds = [books.itemId]
@@ -261,7 +261,7 @@ for (const dialect of dialects) {
 }
 
 test('on PostgreSQL a line is read in one way, or two, and written in one', async (t) => {
-  await using books = await openBooks(t, 'postgres')
+  await using books = await openCompany(t, 'postgres')
   if (books === undefined) return
   const { itemId, customerId, sql } = books
   const line = { itemId, quantity: 1 }

@@ -10,7 +10,7 @@ import type { SqlRow } from '#stores/store.ts'
 import { fc } from '../../../tests/property.ts'
 import { allocationShown, discountBase, documentAmounts, totalsOf } from '../amounts/document.ts'
 import { documents } from '../tables.ts'
-import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
+import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
 import { termsOf } from './ledger.ts'
 import type { Body } from './values.ts'
 
@@ -160,7 +160,7 @@ for (const dialect of dialects) {
   for (const pricesIncludeTax of [false, true]) {
     const kind = pricesIncludeTax ? 'prices with tax' : 'prices without tax'
     test(`${dialect}: a discount read is a discount computed, ${kind}`, async (t) => {
-      await using books = await openBooks(t, dialect, {
+      await using books = await openCompany(t, dialect, {
         percents: { FIVE: 5, ODD: 6.0002, NONE: 0 },
         pricesIncludeTax,
       })
@@ -199,7 +199,7 @@ for (const dialect of dialects) {
 }
 
 test('a line that carried its whole amount and becomes a comment holds none of it', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const line = { itemId: books.itemId, quantity: 1 }
   const documentId = await books.create('salesInvoices', {
@@ -219,7 +219,7 @@ test('a line that carried its whole amount and becomes a comment holds none of i
 })
 
 test('blocks of running sums are filled, shifted, grown and cut anew', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const { itemId } = books
   const line = { itemId, quantity: 1, unitPrice: 0.37 }
@@ -254,7 +254,7 @@ test('blocks of running sums are filled, shifted, grown and cut anew', async (t)
 
 for (const dialect of dialects) {
   test(`${dialect}: a document discounted before running sums were kept goes on rightly`, async (t) => {
-    await using books = await openBooks(t, dialect, { percents: { FIVE: 5, ODD: 6.0002 } })
+    await using books = await openCompany(t, dialect, { percents: { FIVE: 5, ODD: 6.0002 } })
     if (books === undefined) return
     const { itemId, sql } = books
     const line = (unitPrice: number) => ({ itemId, quantity: 1, unitPrice })

@@ -4,13 +4,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inTurn, openBooks } from '../testing/books.ts'
+import { inTurn, openCompany } from '../testing/books.ts'
 import { caller, type Json } from '../testing/caller.ts'
 import { emptyLine } from './line-rows.ts'
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: a row left empty is what is called empty, in every column`, async (t) => {
-    await using books = await openBooks(t, dialect)
+    await using books = await openCompany(t, dialect)
     if (books === undefined) return
     const { sql } = books
     await sql.transact(async (tx) => {
@@ -21,7 +21,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: what a write answers is what a read gives`, async (t) => {
-    await using books = await openBooks(t, dialect, { percents: { FURNITURE: 5, TEN: 10 } })
+    await using books = await openCompany(t, dialect, { percents: { FURNITURE: 5, TEN: 10 } })
     if (books === undefined) return
     const call = caller(books)
     const { itemId, customerId } = books
@@ -72,7 +72,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: after the last line is removed its sequence is free again`, async (t) => {
-    await using books = await openBooks(t, dialect)
+    await using books = await openCompany(t, dialect)
     if (books === undefined) return
     const { customerId } = books
     const documentId = await books.create('salesQuotes', { customerId })
@@ -95,7 +95,7 @@ for (const { dialect, test } of inTurn()) {
   })
 
   test(`${dialect}: lines by the ids of v1.0`, async (t) => {
-    await using books = await openBooks(t, dialect)
+    await using books = await openCompany(t, dialect)
     if (books === undefined) return
     const call = caller(books)
     const { itemId, customerId } = books
@@ -133,7 +133,7 @@ for (const { dialect, test } of inTurn()) {
 }
 
 test('sqlite: lines are found by an index, whatever names them', async (t) => {
-  await using books = await openBooks(t, 'sqlite')
+  await using books = await openCompany(t, 'sqlite')
   if (books === undefined) return
   const { sql } = books
   const documentId = await books.create('salesInvoices', { customerId: books.customerId })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { insertRow } from '#query/rows.ts'
 import { documentTaxGroups } from '../tables.ts'
-import { amount, type BusinessFixture, inTurn, openBooks } from '../testing/books.ts'
+import { amount, type BusinessFixture, inTurn, openCompany } from '../testing/books.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
@@ -32,7 +32,7 @@ async function assertSums(books: BusinessFixture, set: string, id: string): Prom
 
 for (const { dialect, test } of inTurn()) {
   test(`${dialect}: lines of sales documents`, async (t) => {
-    await using books = await openBooks(t, dialect, {
+    await using books = await openCompany(t, dialect, {
       percents: { FURNITURE: 5, ODD: 6.0002, TEN: 10 },
     })
     if (books === undefined) return
@@ -381,7 +381,7 @@ for (const { dialect, test } of inTurn()) {
 }
 
 test('prices that include the tax', async (t) => {
-  await using books = await openBooks(t, 'sqlite', {
+  await using books = await openCompany(t, 'sqlite', {
     pricesIncludeTax: true,
     percents: { A: 25, B: 19 },
   })

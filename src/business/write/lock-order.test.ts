@@ -12,14 +12,14 @@ import { until } from '../../../tests/until.ts'
 import { keptRightsOf } from '../access.ts'
 import { collectChanges } from '../notifications/collect.ts'
 import { subscriptions } from '../tables.ts'
-import { openBooks } from '../testing/books.ts'
+import { openCompany } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
 import { takeTurn } from './rows.ts'
 
 const rounds = 6
 
 test('change sets in opposite order never stop each other, so that none has to run again', async (t) => {
-  await using company = await openBooks(t, 'postgres', { transactionRetriesMax: 1 })
+  await using company = await openCompany(t, 'postgres', { transactionRetriesMax: 1 })
   if (company === undefined) return
   const call = caller(company)
   const [left, right] = [await document(), await document()]
@@ -58,7 +58,7 @@ test('change sets in opposite order never stop each other, so that none has to r
 })
 
 test('who may only read holds up nobody by naming rows in a change set', async (t) => {
-  await using company = await openBooks(t, 'postgres')
+  await using company = await openCompany(t, 'postgres')
   if (company === undefined) return
   const reader = randomUUID()
   const mayWrite = caller(company)
@@ -83,7 +83,7 @@ test('who may only read holds up nobody by naming rows in a change set', async (
 })
 
 test('what a write refers to is not removed at the same moment, nor is a company in which is posted', async (t) => {
-  await using company = await openBooks(t, 'postgres')
+  await using company = await openCompany(t, 'postgres')
   if (company === undefined) return
   const call = caller(company)
   const isDone = (work: Promise<unknown>): Promise<boolean> =>
@@ -133,7 +133,7 @@ test('what a write refers to is not removed at the same moment, nor is a company
 })
 
 test('who loses a right while a write waits has written before that is answered', async (t) => {
-  await using company = await openBooks(t, 'postgres')
+  await using company = await openCompany(t, 'postgres')
   if (company === undefined) return
   const { customerId, companyId, sql } = company
   const call = caller(company)
@@ -173,7 +173,7 @@ test('who loses a right while a write waits has written before that is answered'
 })
 
 test('who goes on writing keeps no right that is being removed', async (t) => {
-  await using company = await openBooks(t, 'postgres')
+  await using company = await openCompany(t, 'postgres')
   if (company === undefined) return
   const { sql, companyId } = company
   const outside = AsyncLocalStorage.snapshot()
@@ -209,7 +209,7 @@ test('who goes on writing keeps no right that is being removed', async (t) => {
 })
 
 test('who changes a right waits longer than usual for its turn alone', async (t) => {
-  await using company = await openBooks(t, 'postgres')
+  await using company = await openCompany(t, 'postgres')
   if (company === undefined) return
   await company.sql.transact(async (tx) => {
     const before = await tx.all('show lock_timeout')
@@ -219,7 +219,7 @@ test('who changes a right waits longer than usual for its turn alone', async (t)
 })
 
 test('writes of a company that wait for its rows leave connections to others, and are judged when their turn has come', async (t) => {
-  await using company = await openBooks(t, 'postgres')
+  await using company = await openCompany(t, 'postgres')
   if (company === undefined) return
   const { sql, customerId, companyId } = company
   const customer = `customers(${customerId})`
@@ -269,7 +269,7 @@ test('writes of a company that wait for its rows leave connections to others, an
 })
 
 test('who waits for a right that is being changed holds up no subscription of others', async (t) => {
-  await using company = await openBooks(t, 'postgres')
+  await using company = await openCompany(t, 'postgres')
   if (company === undefined) return
   const { sql } = company
   const resource = `api/v2.0/companies(${company.companyId})/items`
@@ -300,7 +300,7 @@ test('who waits for a right that is being changed holds up no subscription of ot
 })
 
 test('notifications wait for no transaction that holds what waits already', async (t) => {
-  await using company = await openBooks(t, 'postgres')
+  await using company = await openCompany(t, 'postgres')
   if (company === undefined) return
   const { sql, companyId: company_id } = company
   const resource = `api/v2.0/companies(${company_id})/customers`
@@ -331,7 +331,7 @@ test('notifications wait for no transaction that holds what waits already', asyn
 })
 
 test('a batch goes no further when its caller is disabled', async (t) => {
-  await using company = await openBooks(t, 'sqlite')
+  await using company = await openCompany(t, 'sqlite')
   if (company === undefined) return
   let left = 0
   const call = caller(company, undefined, { isActive: () => left-- > 0 })
@@ -358,7 +358,7 @@ test('a batch goes no further when its caller is disabled', async (t) => {
 // After its deadline a request does nothing more, and uncommitted work is rolled back.
 for (const dialect of ['sqlite', 'postgres'] as const) {
   test(`on ${dialect}, a write ends at the deadline, and nothing of its transaction stays`, async (t) => {
-    await using fixture = await openBooks(t, dialect)
+    await using fixture = await openCompany(t, dialect)
     if (fixture === undefined) return
     const list = async (): Promise<number> => {
       const { value } = await caller(fixture)(200, 'v2.0', 'GET', 'customers')

@@ -96,7 +96,7 @@ for (const { dialect, test } of inTurn()) {
     })
     await company.act('salesInvoices', invoice, 'post')
     assert.equal(amount(await company.row('items', itemId), 'inventory'), -6)
-    const isKept = (body: object) =>
+    const isKept = (body: Readonly<Record<string, unknown>>) =>
       assert.rejects(company.change('items', itemId, body, '*'), isRuleBroken)
     await isKept({ baseUnitOfMeasureCode: 'BOX' })
     await company.change('items', itemId, { baseUnitOfMeasureCode: 'PCS' }, '*')

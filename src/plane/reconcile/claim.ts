@@ -5,6 +5,7 @@
  */
 
 import type { Timers } from '#kernel/ports.ts'
+import { groupKey } from '#kernel/resource-id.ts'
 import { forEverybody } from '#stores/awaited.ts'
 import { type Claim, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { LostClaim } from '#stores/tries.ts'
@@ -13,7 +14,7 @@ import { forNoClaim, whileHeld } from './held.ts'
 import { LargeWork } from './large-work.ts'
 import type { Lease } from './record.ts'
 import { type ReplacedState, watchReplacedState } from './replaced-state.ts'
-import { backOffMilliseconds, groupKey, isHeld, reconcileOnce } from './step.ts'
+import { backOffMilliseconds, isHeld, reconcileOnce } from './step.ts'
 
 /** Steps done under one claim before it is given back, so that one resource cannot occupy a worker for ever. */
 const stepsPerClaimMax = 50
@@ -79,24 +80,23 @@ export function createReconciler(
     }
   }
 
-  /** Timers of the loop are in the context of whoever wakes it, which may be work that has a claim. */
-  const look = (): Promise<void> => forNoClaim(lookNow)
-
-  const lookNow = async (): Promise<void> => {
-    if (!running) return
-    if (claiming !== undefined) {
-      again = true
-      return
-    }
-    claiming = claimUntilQuiet()
-    await claiming
-    const due = await deps.store.nextDue().catch(() => undefined)
-    if (!running) return
-    const wait = (due ?? Number.POSITIVE_INFINITY) - deps.clock.now()
-    nap?.cancel()
-    const longest = sweep.leftMore ? sweepAgainMilliseconds : idleMillisecondsMax
-    nap = timers.after(Math.min(longest, Math.max(10, wait)), look)
-  }
+  /** Its timers are in the context of whoever wakes it, which may be work that has a claim. */
+  const look = (): Promise<void> =>
+    forNoClaim(async () => {
+      if (!running) return
+      if (claiming !== undefined) {
+        again = true
+        return
+      }
+      claiming = claimUntilQuiet()
+      await claiming
+      const due = await deps.store.nextDue().catch(() => undefined)
+      if (!running) return
+      const wait = (due ?? Number.POSITIVE_INFINITY) - deps.clock.now()
+      nap?.cancel()
+      const longest = sweep.leftMore ? sweepAgainMilliseconds : idleMillisecondsMax
+      nap = timers.after(Math.min(longest, Math.max(10, wait)), look)
+    })
 
   /** Claims as much as there is room for. When more is due, the end of running work looks again. */
   const claimFree = async (): Promise<void> => {

@@ -25,8 +25,6 @@ import {
   type Work,
 } from './record.ts'
 
-export { groupKey }
-
 const backoffFirstSeconds = 1
 const childrenLookSeconds = 1
 const hangLookSeconds = 1
