@@ -69,7 +69,7 @@ test('a key, and secrets that are kept in files alone, survive a loss of power',
 test('an empty local secret is none: another one is made', () => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-home-'))
   try {
-    for (const text of ['', '\n']) {
+    for (const text of ['', '\n', '\0'.repeat(44)]) {
       writeFileSync(join(folder, 'local-token.secret'), text)
       const secret = openServerHome(folder).localTokenSecret()
       assert.equal(secret.length, 43)

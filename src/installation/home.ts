@@ -97,8 +97,8 @@ export function openServerHome(folder: string): ServerHome {
     },
     localTokenSecret() {
       const known = existsSync(secretPath) ? readFileSync(secretPath, 'utf8').trim() : ''
-      // Whoever sends nothing would know an empty one. A loss of power may have left it.
-      if (known !== '') return known
+      // Whoever sends nothing would know an empty one. A loss of power may have left it, or zeros.
+      if (/^[!-~]+$/.test(known)) return known
       const secret = randomBytes(keyBytes).toString('base64url')
       replaceFile(secretPath, `${secret}\n`, { isDurable: true })
       return secret
