@@ -30,8 +30,8 @@ import { comparedBy } from './search-cost.ts'
 import { asReal, constant, isNumeric, isWhole } from './typing.ts'
 
 /**
- * The number of arithmetic operators in one filter. Together with the bounds of constants this keeps every result
- * within a double.
+ * The number of arithmetic operators in one filter, `round` among them. Together with the bounds of constants this keeps
+ * every result within a double, and statements short: some write an operand twice.
  */
 const arithmeticMax = 8
 
@@ -172,10 +172,7 @@ class Checker {
     right: Expression,
     position: number,
   ): Expression {
-    this.#arithmetic++
-    if (this.#arithmetic > arithmeticMax) {
-      return this.#refuse(position, `at most ${arithmeticMax} operators of arithmetic`, 'more')
-    }
+    this.#countArithmetic(position)
     for (const side of [left, right]) {
       if (side.form !== 'constant' || typeof side.value !== 'number') continue
       const size = Math.abs(side.value)
@@ -195,6 +192,15 @@ class Checker {
       right: asReal(right),
       whole: operator !== 'div' && isWhole(left) && isWhole(right),
     }
+  }
+
+  #countArithmetic(position: number): void {
+    if (++this.#arithmetic <= arithmeticMax) return
+    this.#refuse(
+      position,
+      `at most ${arithmeticMax} operators of arithmetic, round among them`,
+      'more',
+    )
   }
 
   #comparison(node: BinaryNode, operator: CompareOperator): Expression {
@@ -287,6 +293,8 @@ class Checker {
     })
     const nullable = list.some((one) => one.nullable)
     const { name } = node
+    // Its operand is written twice, as that of some operators is.
+    if (name === 'round') this.#countArithmetic(node.position)
     const call: Expression = { form: 'call', kind: shape.result, nullable, name, arguments: list }
     this.#searched += comparedBy(call)
     if (this.#searched <= comparedMax) return call

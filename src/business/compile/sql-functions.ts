@@ -62,7 +62,8 @@ export function callOf(
       return joined('substr(', first, ', ', from, ', ', positionOf(dialect, third), ')')
     }
     case 'round':
-      // Halves round away from zero; the stores' own functions disagree.
+      // Halves round away from zero. One store's own function does so; the other's does not.
+      if (!isPostgres) return joined('round(', first, ')')
       return joined('(sign(', first, ') * floor(abs(', first, ') + 0.5))')
     case 'floor':
       return joined('floor(', first, ')')

@@ -125,7 +125,7 @@ export class SqlWriter {
   condition(expression: Expression): Fragment {
     switch (expression.form) {
       case 'constant':
-        return bare(this.#truth(expression))
+        return bare(this.#truth(expression.value))
       case 'column':
         return joined('(', this.#column(expression), ' = 1)')
       case 'not':
@@ -208,7 +208,7 @@ export class SqlWriter {
     return this.#dialect === 'postgres' && isText ? joined(value, ' collate "C"') : value
   }
 
-  #truth({ value }: ConstantExpression): string {
+  #truth(value: ConstantExpression['value']): string {
     if (value === null) return this.#dialect === 'postgres' ? 'null::boolean' : 'null'
     return value === true ? '(1 = 1)' : '(1 = 0)'
   }
@@ -292,33 +292,19 @@ export class SqlWriter {
   #in({ operand, values, orNull }: InExpression): Fragment {
     const made = madeBy(operand)
     if (made !== undefined) return this.#made(made.source, made.by, made, values.map(String))
-    if (operand.kind === 'boolean' || operand.kind === 'null') {
-      const each = values.map((value) =>
-        this.#compare({
-          form: 'compare',
-          kind: 'boolean',
-          nullable: false,
-          operator: 'eq',
-          left: operand,
-          right: { form: 'constant', kind: operand.kind, nullable: false, value },
-        }),
-      )
-      const isNull = joined('((', this.value(operand), ') is null)')
-      const terms = orNull ? [...each, isNull] : each
-      return terms.length === 0 ? bare('(1 = 0)') : joined('(', between(' or ', terms), ')')
-    }
+    if (operand.kind === 'null') return bare(this.#truth(orNull))
     const value = this.value(operand)
-    const alternatives: Fragment[] = []
-    if (values.length > 0) {
-      // Boolean operands were handled elsewhere, so these are texts and numbers.
-      const list = values.map((one) => this.parameter(operand.kind, one as string | number))
-      const found = joined(value, ' in (', between(', ', list), ')')
-      const sure = joined('coalesce(', found, this.#dialect === 'postgres' ? ', false)' : ', 0)')
-      alternatives.push(operand.nullable ? sure : found)
-    }
-    if (orNull) alternatives.push(joined('(', value, ') is null'))
-    if (alternatives.length === 0) return bare('(1 = 0)')
-    return joined('(', between(' or ', alternatives), ')')
+    const isNull = joined('((', value, ') is null)')
+    if (values.length === 0) return orNull ? isNull : bare('(1 = 0)')
+    // Written once: lists in lists would multiply what they hold.
+    const list = values.map((one) => this.#entry(operand.kind, one))
+    const found = joined('(', value, ' in (', between(', ', list), '))')
+    if (!operand.nullable) return found
+    return joined('coalesce(', found, `, ${this.#truth(orNull)})`)
+  }
+
+  #entry(kind: Kind, value: string | number | boolean): Fragment {
+    return typeof value === 'boolean' ? bare(this.#truth(value)) : this.parameter(kind, value)
   }
 
   /** The value of a single related row, or null. */
