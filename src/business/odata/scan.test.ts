@@ -156,6 +156,10 @@ test('within a transaction a long filter counts for more rows, and so do the lis
   const many = Array.from({ length: 30 }, (_, at) => `contains(city,'${at}')`).join(' or ')
   await read(`customers?$filter=${many}`, half / 10)
   await assert.rejects(read(`customers?$filter=${many}`, half), { status: 400 })
+  const computed = (operator: string) => `length(city)${` ${operator} 7`.repeat(8)} gt 3`
+  await read(`customers?$filter=${computed('add')}`, half / 10)
+  // Each of these is written twice.
+  await assert.rejects(read(`customers?$filter=${computed('mod')}`, half / 10), { status: 400 })
   const list = "salesInvoices?$filter=salesInvoiceLines/any(l: l/description eq 'x')"
   await read(list, half)
   const sum = 'customers?$filter=agedAccountsReceivable/currentAmount eq 1'
