@@ -304,6 +304,7 @@ async function fault(
 async function handle(deps: PlaneDependencies, lease: Lease, timers: Timers): Promise<void> {
   const { claim } = lease
   const everyMilliseconds = (deps.limits.leaseSeconds * 1000) / 3
+  let isOver = false
   const renew = async (): Promise<void> => {
     const asked = deps.clock.now()
     const held = await deps.store
@@ -311,7 +312,8 @@ async function handle(deps: PlaneDependencies, lease: Lease, timers: Timers): Pr
       .catch(() => undefined)
     // Without an answer the lease may have been renewed or not, so it counts only until its old end.
     if (held !== undefined) lease.until = held ? asked + deps.limits.leaseSeconds * 1000 : asked
-    if (held !== false) timer = timers.after(everyMilliseconds, () => void renew())
+    // Renewed after its end it would be nobody's for ever, where it could not be given back.
+    if (held !== false && !isOver) timer = timers.after(everyMilliseconds, () => void renew())
   }
   let timer = timers.after(everyMilliseconds, () => void renew())
   try {
@@ -321,6 +323,7 @@ async function handle(deps: PlaneDependencies, lease: Lease, timers: Timers): Pr
     }
     await deps.store.release(claim, deps.clock.now(), false)
   } finally {
+    isOver = true
     timer.cancel()
   }
 }

@@ -143,6 +143,38 @@ test('a refused renewal ends the lease, although its time is not over', async ()
   assert.deepEqual(steps, [1, 2])
 })
 
+test('a renewal that is answered after the end of its work is the last one', async () => {
+  await using inner = await memoryStore()
+  const answer = Promise.withResolvers<boolean>()
+  const { timers, waiting, fire } = renewals()
+  const reached = Promise.withResolvers<void>()
+  const go = Promise.withResolvers<void>()
+  let performed = 0
+  await using t = await startPlane({
+    store: counted(inner, () => answer.promise),
+    timers,
+    providers: [
+      scriptedProvider({
+        observe: async () => performed,
+        next: () => (performed < 1 ? { kind: 'step', step: 'turn' } : { kind: 'done' }),
+        async perform() {
+          performed++
+          reached.resolve()
+          await go.promise
+        },
+      }),
+    ],
+  })
+  await t.call('PUT', valve, open)
+  await reached.promise
+  fire()
+  go.resolve()
+  await until(() => t.plane.reconciler.counts().running === 0)
+  answer.reject(new Error('the store does not answer'))
+  await turns()
+  assert.equal(waiting.size, 0)
+})
+
 test('what work writes as a caller does is not kept once its lease is over', async () => {
   await using store = await memoryStore()
   const title = { properties: { title: 'late' } }
