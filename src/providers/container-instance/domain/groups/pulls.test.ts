@@ -12,6 +12,7 @@ import { realTimers } from '#plane/testing/start.ts'
 import { until } from '../../../../../tests/until.ts'
 import { done, groups, refused } from '../../testing/ask.ts'
 import { body, type Shown, startContainers, web } from '../../testing/start.ts'
+import { Pulls } from './pulls.ts'
 
 test('registries that never end hold up neither other work nor the deletion of their groups', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-pulls-'))
@@ -114,3 +115,24 @@ function restarted(group: Shown): boolean {
   const { containers } = group.properties
   return containers.some(({ properties }) => (properties.instanceView?.restartCount ?? 0) > 0)
 }
+
+test('a pull that has ended is looked at no more', async () => {
+  const looks = new Set<() => unknown>()
+  const pulls = new Pulls({
+    after(milliseconds, callback) {
+      if (milliseconds === 2000) looks.add(callback)
+      return { cancel: () => looks.delete(callback) }
+    },
+  })
+  const wanted = Promise.withResolvers<boolean>()
+  const pulled = Promise.withResolvers<void>()
+  const one = { owner: 'o', seconds: 60, isWanted: () => wanted.promise, run: () => pulled.promise }
+  const done = pulls.pull(one)
+  await until(() => looks.size === 1)
+  const underWay = [...looks].map((look) => look())
+  pulled.resolve()
+  await done
+  wanted.resolve(true)
+  await Promise.all(underWay)
+  assert.equal(looks.size, 0)
+})

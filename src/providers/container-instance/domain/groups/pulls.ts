@@ -39,9 +39,11 @@ export class Pulls {
     await this.#take(owner)
     const ended = new AbortController()
     const end = (reason: string): void => ended.abort(new Error(reason))
+    let isOver = false
     const look = async (): Promise<void> => {
       const [wanted] = await Promise.allSettled([isWanted()])
       // A store that does not answer says nothing about the group.
+      if (isOver) return
       if (wanted.status === 'rejected' || wanted.value) {
         looking = this.#timers.after(lookMilliseconds, look)
       } else end('it is not wanted any more')
@@ -51,6 +53,7 @@ export class Pulls {
     try {
       await run(AbortSignal.any([ended.signal, this.#closed.signal]))
     } finally {
+      isOver = true
       looking.cancel()
       late.cancel()
       this.#give(owner)
