@@ -1386,6 +1386,8 @@ CREATE INDEX business_general_ledger_entries_by_account ON business_general_ledg
 
 CREATE UNIQUE INDEX business_general_ledger_entries_by_number ON business_general_ledger_entries USING btree (company_id, entry_number);
 
+CREATE INDEX business_item_ledger_entries_by_document_id ON business_item_ledger_entries USING btree (document_id) WHERE (document_id <> '00000000-0000-0000-0000-000000000000'::text);
+
 CREATE INDEX business_item_ledger_entries_by_item ON business_item_ledger_entries USING btree (item_id);
 
 CREATE UNIQUE INDEX business_item_ledger_entries_by_number ON business_item_ledger_entries USING btree (company_id, entry_number);
@@ -1413,6 +1415,8 @@ CREATE INDEX business_lines_by_item ON business_lines USING btree (item_id);
 CREATE INDEX business_lines_by_item_variant_id ON business_lines USING btree (item_variant_id) WHERE (item_variant_id <> '00000000-0000-0000-0000-000000000000'::text);
 
 CREATE INDEX business_lines_by_location_id ON business_lines USING btree (location_id) WHERE (location_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_lines_by_unit_of_measure_id ON business_lines USING btree (unit_of_measure_id) WHERE (unit_of_measure_id <> '00000000-0000-0000-0000-000000000000'::text);
 
 CREATE UNIQUE INDEX business_locations_by_code ON business_locations USING btree (company_id, code);
 

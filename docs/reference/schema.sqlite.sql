@@ -925,6 +925,9 @@ begin
   insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'itemLedgerEntries', new.id);
 end;
 
+CREATE INDEX business_item_ledger_entries_by_document_id
+on business_item_ledger_entries (document_id) where document_id <> '00000000-0000-0000-0000-000000000000';
+
 CREATE INDEX business_item_ledger_entries_by_item on business_item_ledger_entries (item_id);
 
 CREATE UNIQUE INDEX business_item_ledger_entries_by_number on business_item_ledger_entries (company_id, entry_number);
@@ -1112,6 +1115,9 @@ on business_lines (item_variant_id) where item_variant_id <> '00000000-0000-0000
 
 CREATE INDEX business_lines_by_location_id
 on business_lines (location_id) where location_id <> '00000000-0000-0000-0000-000000000000';
+
+CREATE INDEX business_lines_by_unit_of_measure_id
+on business_lines (unit_of_measure_id) where unit_of_measure_id <> '00000000-0000-0000-0000-000000000000';
 
 CREATE TABLE business_locations (
   id text not null primary key,

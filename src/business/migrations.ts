@@ -203,6 +203,8 @@ const laterReferenceIndexes = indexesOf([
   [tables.documents, 'tax_area_id'],
   [tables.lines, 'item_variant_id'],
   [tables.lines, 'location_id'],
+  [tables.lines, 'unit_of_measure_id'],
+  [tables.itemLedgerEntries, 'document_id'],
 ])
 
 function indexesOf(

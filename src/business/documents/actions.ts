@@ -339,7 +339,7 @@ async function cancel(context: WriteContext, row: DocumentRow): Promise<string> 
     remaining_amount: 0,
     last_modified_date_time: context.now,
   })
-  await posting.moveStock(id, isInvoice ? 1 : -1)
+  await posting.takeBackStock(id, isInvoice ? 1 : -1)
   const own = await ownCurrency(context)
   const local = inLocal(total, row, own)
   const sign = isInvoice ? -1 : 1

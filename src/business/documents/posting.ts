@@ -30,11 +30,14 @@ interface Source {
   readonly customer: { readonly id: string; readonly number: string } | undefined
 }
 
-/** The lines of a document, grouped by item. A base unit is one, whatever its row says. */
+/** The lines of a document about its inventory items, grouped by item. A base unit is one, whatever its row says. */
 const ofStock = `from business_lines lines join business_items sold on sold.id = lines.item_id
     left join business_item_units_of_measure units on units.item_id = lines.item_id
       and units.unit_of_measure_id = lines.unit_of_measure_id and units.unit_of_measure_id <> sold.base_unit_of_measure_id
-  where lines.document_id = ? and lines.item_id <> '${noGuid}' group by lines.item_id`
+  where lines.document_id = ? and lines.item_id <> '${noGuid}' and sold.type = 'Inventory'
+  group by lines.item_id`
+/** The condition as its index has it. */
+const booked = `from business_item_ledger_entries where document_id = ? and document_id <> '${noGuid}'`
 /** One dialect's store provides `share_of`; in the other a migration makes it. */
 const inBaseUnits = `share_of(lines.quantity, coalesce(units.quantity_per_unit, ${decimalUnit}), ${decimalUnit}, 1)`
 
@@ -123,24 +126,38 @@ export class Posting {
    * lines.
    */
   async moveStock(documentId: string, sign: 1 | -1): Promise<void> {
-    const { tx, dialect } = this.#context
+    const { tx } = this.#context
     const extent = `abs(${tables.asNumber('lines.quantity')}) * coalesce(units.quantity_per_unit, ${decimalUnit}) / ${decimalUnit}`
     const large = `select lines.item_id ${ofStock} having sum(${extent}) > ${amountMax} limit 1`
     if ((await tx.all(large, documentId)).length > 0) throw stockTooLarge()
-    const moved = `(select lines.item_id, cast(sum(${inBaseUnits}) as bigint) as quantity ${ofStock}
-      having sum(${inBaseUnits}) <> 0) as moved`
-    const items = `business_items items join ${moved} on moved.item_id = items.id where items.type = 'Inventory'`
+    const moved = `select lines.item_id, cast(sum(${inBaseUnits}) as bigint) as quantity ${ofStock}
+      having sum(${inBaseUnits}) <> 0`
+    await this.#move(documentId, sign, moved)
+  }
+
+  /** What the document has moved, as it was written then. What has no entries was posted before there were any. */
+  async takeBackStock(documentId: string, sign: 1 | -1): Promise<void> {
+    const entries = await this.#context.tx.all(`select id ${booked} limit 1`, documentId)
+    if (entries.length === 0) return await this.moveStock(documentId, sign)
+    const moved = `select item_id, cast(sum(quantity) as bigint) as quantity ${booked}
+      group by item_id having sum(quantity) <> 0`
+    await this.#move(documentId, -1, moved)
+  }
+
+  /** `moved`: items and quantities of the document. */
+  async #move(documentId: string, sign: 1 | -1, moved: string): Promise<void> {
+    const { tx, dialect } = this.#context
     // In order of ids, so that two postings lock in the same order.
     const lock = dialect === 'postgres' ? ' for no key update of items' : ''
     const rows = await tx.all(
       `select items.id, items.number, items.display_name, moved.quantity, items.inventory
-         from ${items} order by items.id${lock}`,
+         from business_items items join (${moved}) as moved on moved.item_id = items.id order by items.id${lock}`,
       documentId,
     )
     if (rows.length === 0) return
     await tx.run(
       `update business_items set inventory = inventory + ${sign} * moved.quantity, revision = revision + 1
-         from ${moved} where moved.item_id = business_items.id and business_items.type = 'Inventory'`,
+         from (${moved}) as moved where moved.item_id = business_items.id`,
       documentId,
     )
     for (const { id, number, display_name: name, quantity, inventory } of rows) {

@@ -161,6 +161,7 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     usedBy: [
       { table: tables.items, column: 'base_unit_of_measure_id', what: 'an item' },
       { table: tables.itemUnits, column: 'unit_of_measure_id', what: 'an item' },
+      { table: tables.lines, column: 'unit_of_measure_id', what: 'a line' },
     ],
   },
   taxAreas: {

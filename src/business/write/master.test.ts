@@ -76,6 +76,28 @@ for (const { dialect, test } of inTurn()) {
     assert.equal(amount(await company.row('items', itemId), 'inventory'), 0)
   })
 
+  test(`${dialect}: what is canceled gives back the stock that it took, whatever counts for its lines now`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId, itemId, sql } = company
+    const invoice = await company.create('salesInvoices', {
+      customerId,
+      salesInvoiceLines: [{ itemId, quantity: 1 }],
+    })
+    await company.act('salesInvoices', invoice, 'post')
+    const inventory = async () => amount(await company.row('items', itemId), 'inventory')
+    assert.equal(await inventory(), -1)
+    // As an earlier version posted it, in which a base unit could be five.
+    await sql.transact(async (tx) => {
+      await tx.run('update business_items set inventory = 5 * inventory')
+      await tx.run('update business_item_ledger_entries set quantity = 5 * quantity')
+    })
+    await company.act('salesInvoices', invoice, 'cancel')
+    assert.equal(await inventory(), 0)
+    const [sum] = await sql.all('select sum(quantity) as sum from business_item_ledger_entries')
+    assert.equal(Number(sum?.['sum']), 0)
+  })
+
   test(`${dialect}: an item in use gets a first base unit, in which no line is`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return
@@ -150,16 +172,22 @@ for (const { dialect, test } of inTurn()) {
     const locationId = await company.create('locations', { code: 'EAST', displayName: 'East' })
     const itemVariantId = await company.create('itemVariants', { itemId, code: 'RED' })
     const taxAreaId = await company.create('taxAreas', { code: 'AWAY', displayName: 'Away' })
+    const unit = await company.create('unitsOfMeasure', { code: 'HOUR', displayName: 'Hour' })
+    const accountId = await company.create('accounts', { number: '4711', displayName: 'Odds' })
     await company.change('customers', customerId, { taxAreaId }, '*')
     const invoice = await company.create('salesInvoices', {
       customerId,
-      salesInvoiceLines: [{ itemId, quantity: 1, locationId, itemVariantId }],
+      salesInvoiceLines: [
+        { itemId, quantity: 1, locationId, itemVariantId },
+        { lineType: 'Account', accountId, quantity: 1, unitOfMeasureCode: 'HOUR' },
+      ],
     })
     await company.change('customers', customerId, { taxAreaId: null }, '*')
     const named = [
       ['locations', locationId],
       ['itemVariants', itemVariantId],
       ['taxAreas', taxAreaId],
+      ['unitsOfMeasure', unit],
     ] as const
     for (const [set, id] of named)
       await assert.rejects(company.remove(set, id), { message: /is in use by a (?:line|document)/ })
