@@ -9,18 +9,21 @@ import { createRoom } from '#kernel/room.ts'
 /** Commands that begin within a second: in a resource group, everywhere, and of these where none does. */
 const commands = { perOwnerMax: 3, sumMax: 6, spare: 2 }
 
-/** It rests by what the machine spends, so no moved clock changes it. */
-const machineAfter = (milliseconds: number, callback: () => void): unknown =>
-  setTimeout(callback, milliseconds).unref()
+/** By the machine's time, which no moved clock changes. */
+function machineAfter(milliseconds: number, callback: () => void): { cancel(): void } {
+  const timer = setTimeout(callback, milliseconds).unref()
+  return { cancel: () => clearTimeout(timer) }
+}
 
 export class CommandPace {
   readonly #room = createRoom(commands)
   readonly #engine: Pick<ContainerEngine, 'describe'>
-  readonly #after: typeof machineAfter
+  /** For what ends by the machine's time. */
+  readonly after: typeof machineAfter
 
   constructor(engine: Pick<ContainerEngine, 'describe'>, after = machineAfter) {
     this.#engine = engine
-    this.#after = after
+    this.after = after
   }
 
   /**
@@ -31,6 +34,6 @@ export class CommandPace {
     const [described] = await Promise.allSettled([this.#engine.describe()])
     if (described.status === 'fulfilled' && !described.value.runsPrograms) return
     const leave = await this.#room.enter(resourceGroup, 1, () => signal)
-    this.#after(1000, leave)
+    this.after(1000, leave)
   }
 }

@@ -140,7 +140,7 @@ export class ProbeBoard {
     const tried = await inRoom(this.#places[probe.kind], watched.owner, async (leave) => {
       if (probe.kind === 'exec' && !running.ended) await turn()
       if (running.ended) return undefined
-      const late = this.#timers.after(placeMilliseconds, leave)
+      const late = this.#pace.after(placeMilliseconds, leave)
       try {
         return await attempt(() => this.#engine.probe(group, part, probe, timeoutSeconds))
       } finally {

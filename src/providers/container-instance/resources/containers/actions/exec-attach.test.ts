@@ -147,6 +147,7 @@ describe('a command has its turn', () => {
     let taken = 0
     const pace = new CommandPace(really, () => {
       taken += 1
+      return { cancel() {} }
     })
     const action = execIn({ engine, streams, pace }) as ReadingAction<unknown>
     const permission = { principalId: 'p', ask: async () => ({ holds: true, until: Infinity }) }
