@@ -122,7 +122,8 @@ export const deploymentErrors = defineErrors({
     status: 409,
     message:
       "The deployment '{name}' has deleted {limit} resources that its template does not name, and there are more.",
-    advice: 'User: deploy it again to delete the rest.',
+    advice:
+      'User: see to what the details name as not deleted, and deploy it again to delete the rest.',
   },
   NestedResourcesUnknown: {
     status: 409,

@@ -130,7 +130,7 @@ class DeploymentRun implements Run {
 
   progress(): Progress {
     const failed = this.#steps.failed()
-    const own = this.#endError ?? (failed.length === 0 ? undefined : failedError(failed))
+    const own = failed.length === 0 ? this.#endError : { ...failedError(failed), ...this.#endError }
     const error = own === undefined ? undefined : withCause(own, this.#fallback?.error)
     const phase = this.#phase()
     return {

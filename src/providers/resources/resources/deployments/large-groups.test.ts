@@ -38,9 +38,19 @@ test('a complete deployment deletes a number of resources, and says that there a
     return JSON.parse(JSON.stringify((await t.call('GET', path)).body)).properties
   }
   const left = () => t.store.count({ under: group.toLowerCase(), tracked: true, limit: count })
+  const kept = `${group}/providers/Vendor.Secrets/vaults/v1`
+  const lock = `${kept}/providers/Vendor.Authorization/locks/l`
+  const atLock = { version: '2020-05-01' }
+  await t.call('PUT', lock, { properties: { level: 'CanNotDelete' } }, atLock)
   const first = await deployed()
   assert.equal(first.provisioningState, 'Failed')
   assert.equal(first.error.code, 'DeploymentDeletesTooMany')
+  const details = first.error.details as readonly Readonly<Record<string, string>>[]
+  assert.deepEqual(
+    details.map(({ code, target }) => [code, target]),
+    [['ScopeLocked', kept]],
+  )
+  await t.call('DELETE', lock, undefined, atLock)
   const rest = await left()
   assert.ok(rest > 0 && rest < 200, `${rest} left`)
   const page = await t.call('GET', `${path}/operations?$top=10`)
