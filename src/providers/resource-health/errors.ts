@@ -40,7 +40,8 @@ export const healthErrors = defineErrors({
   },
   TooManySteps: {
     status: 400,
-    message: 'At most {limit} steps of the timelines of one subscription may wait at once.',
+    message:
+      'At most {limit} steps of the timelines of one subscription, or of the installation, may wait at once.',
     advice: 'Operator: play shorter timelines, or one after the other.',
   },
 })
