@@ -151,7 +151,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     async observe(migration) {
       const folder = folderOf(migration)
       const spec = folder.readSpec()
-      return spec === undefined ? unknown : observed(folder)
+      return spec === undefined ? unknown : observed(folder, clock.now())
     },
 
     report: async (migration) => reportOf(folderOf(migration)),
@@ -259,18 +259,25 @@ const unknown: ObservedMigration = {
   message: '',
 }
 
-function observed(folder: RecordFolder): ObservedMigration {
+/** The worker that has the lock renews its state several times in a second. */
+const renewedMilliseconds = 10_000
+
+function observed(folder: RecordFolder, now: number): ObservedMigration {
   // Checked before the state is read: a worker that ends in between has written its last state by then.
   const runs = workerRuns(folder)
   const state = folder.readState()
   const { cutover, cancel } = folder.readIntents()
+  const isOver = state?.ended === true
+  // Why another one cannot take the lock says nothing of a worker that has it.
+  const isRenewed = state !== undefined && Math.abs(now - state.updatedAt) < renewedMilliseconds
+  const refusal = isOver || isRenewed ? '' : folder.readRefusal()
   return {
-    worker: state?.ended === true ? 'ended' : runs ? 'running' : 'lost',
+    worker: isOver ? 'ended' : runs ? 'running' : 'lost',
     updatedAt: state?.updatedAt,
     databases: state?.databases.map((database) => database.observed) ?? [],
     asked: { cutover, cancel },
     pendingCleanUps: state?.databases.flatMap(({ pending }) => pending) ?? [],
-    message: state?.message || folder.readRefusal(),
+    message: state?.message || refusal,
   }
 }
 

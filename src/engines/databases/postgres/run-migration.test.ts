@@ -9,7 +9,7 @@ import { until } from '../../../../tests/until.ts'
 import { isEnded, openMigrationFixture, startReplicating } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 import { findClientPrograms } from './find-client-programs.ts'
-import { RecordFolder } from './record.ts'
+import { type MigrationState, RecordFolder } from './record.ts'
 import { runMigration } from './run-migration.ts'
 
 test('a second worker leaves the record to the one that has the lock, and finds it as that one left it', async (t) => {
@@ -40,9 +40,17 @@ test('a second worker leaves the record to the one that has the lock, and finds 
     assert.deepEqual(before?.worker, first)
     await until(() => folder.readState()?.updatedAt !== before?.updatedAt)
   }
+  await until(() => folder.readRefusal().startsWith('Another worker holds the lock'))
+  assert.equal((await engine.observe('m1')).message, '')
   await engine.cutover('m1', ['shop'])
   await fixture.until(engine, 'm1', isEnded)
   await second
   const { worker, ended, databases } = folder.readState() ?? {}
   assert.deepEqual([worker, ended, databases?.[0]?.observed.phase], [first, true, 'succeeded'])
+  folder.writeRefusal('no route')
+  assert.equal((await engine.observe('m1')).message, '')
+  // One whose state nobody renews.
+  const left = { ...folder.readState(), ended: false, updatedAt: 0 } as MigrationState
+  folder.writeState(left, true)
+  assert.equal((await engine.observe('m1')).message, 'no route')
 })

@@ -142,6 +142,9 @@ async function takeLock(
         return session
       }
       await session[Symbol.asyncDispose]()
+      run.folder.writeRefusal(
+        'Another worker holds the lock of this migration on the target server.',
+      )
     } catch (error) {
       run.folder.writeRefusal(error instanceof Error ? error.message : String(error))
       if (canceled()) return undefined
