@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { refuse } from '#kernel/error.ts'
 import type { Caller } from '#plane/caller.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { Removal } from './removal.ts'
@@ -42,7 +43,26 @@ test('a stack may have more to remove than a call has arguments', async () => {
   assert.equal(removal.isDone, false)
 })
 
-function removalOf(unmanaged: readonly string[], call: Caller['call']): Removal {
+test('a recorded deletion whose operation is forgotten is sent again', async () => {
+  const vault = '/subscriptions/s/resourcegroups/g/providers/vendor.secrets/vaults/v'
+  const sent: string[] = []
+  const call = async ({ method }: Parameters<Caller['call']>[0]): Promise<Outcome> => {
+    sent.push(method)
+    if (method === 'GET') throw refuse.ResourceNotFound({ id: vault })
+    return { status: 204 }
+  }
+  const removal = removalOf([vault], call, { [vault]: `${vault}/operation?api-version=1` })
+  assert.deepEqual(await removal.look(), [])
+  assert.deepEqual(await removal.advance(1), [vault])
+  assert.deepEqual(sent, ['GET', 'DELETE'])
+  assert.ok(removal.isDone)
+})
+
+function removalOf(
+  unmanaged: readonly string[],
+  call: Caller['call'],
+  operations: Readonly<Record<string, string>> = {},
+): Removal {
   const who = { tenantId: 't', displayName: 'p', clientId: 'c', groups: [] }
   const principal = { id: 'p', type: 'User', ...who } as const
   return new Removal(
@@ -57,6 +77,6 @@ function removalOf(unmanaged: readonly string[], call: Caller['call']): Removal 
       isDetached: () => false,
       textOf: (key) => key,
     },
-    { unmanaged, deleted: [], detached: [], failed: [] },
+    { unmanaged, deleted: [], detached: [], failed: [], operations },
   )
 }

@@ -39,6 +39,8 @@ export class Removal {
   readonly #failed: Map<string, FailedResource>
   /** The status addresses of running deletions, by resource key. */
   readonly #operations: Map<string, string>
+  /** Of these that were recorded before: operations are forgotten, whatever has become of them. */
+  readonly #recorded: Set<string>
   readonly #ranks = new Map<string, number>()
   /** Those that are known to be deleted, not detached. */
   readonly #toDelete = new Set<string>()
@@ -51,6 +53,7 @@ export class Removal {
   ) {
     this.#deps = deps
     this.#operations = new Map(Object.entries(operations))
+    this.#recorded = new Set(this.#operations.keys())
     this.#unmanaged = new Set(unmanaged)
     this.#deleted = [...deleted]
     this.#detached = [...detached]
@@ -105,6 +108,9 @@ export class Removal {
       const ended = await followOperation(this.#deps.caller, path, this.#deps.sender)
       if (ended === undefined) continue
       this.#operations.delete(key)
+      const isKnown = !this.#recorded.delete(key)
+      // It is sent once more, as one that is gone answers.
+      if (!isKnown && ended.status === 404) continue
       if (ended.error === undefined || ended.status === 404) gone.push(this.#isGone(key))
       else this.#isLeft(key, ended.error)
     }
