@@ -6,12 +6,12 @@ import { silentLog } from '#kernel/ports.ts'
 import { localServer, openWay } from '#outbound/testing/ways.ts'
 import { until } from '../../tests/until.ts'
 import { createAssertionCheck } from './assertions.ts'
-import { defaultIdentityLimits } from './limits.ts'
+import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** A server that answers nothing until it is released, and assertions of issuers there. */
-async function openChecks() {
+async function openChecks(limits: Partial<IdentityLimits> = {}) {
   const held: (() => void)[] = []
   let isReleased = false
   const server = await localServer((_request, response) => {
@@ -22,7 +22,12 @@ async function openChecks() {
   const check = createAssertionCheck({
     clock: { now: () => Date.now() },
     log: silentLog,
-    limits: { ...defaultIdentityLimits, issuerTimeoutSeconds: 60 },
+    limits: {
+      ...defaultIdentityLimits,
+      issuerTimeoutSeconds: 60,
+      issuerWaitSeconds: 60,
+      ...limits,
+    },
     outbound: openWay,
   })
   return {
@@ -81,11 +86,22 @@ test('all resource groups of a subscription leave places to another one', async 
   const many = Array.from({ length: 20 }, (_, at) =>
     begin(`many-${at}`, `/subscriptions/many/resourcegroups/${at}`),
   )
-  await until(() => fetchesOf('many') >= 4)
+  await until(() => fetchesOf('many') >= 6)
   const one = begin('one-0', '/subscriptions/one/resourcegroups/one')
   await until(() => fetchesOf('one') === 1)
-  assert.equal(fetchesOf('many'), 4)
+  assert.equal(fetchesOf('many'), 6)
   checks.release()
   await allUnavailable([...many, one])
   assert.equal(fetchesOf('many'), 20)
+})
+
+test('whoever waits for a place for too long waits no more, and leaves nothing', async () => {
+  await using checks = await openChecks({ issuerWaitSeconds: 0.01 })
+  const { begin, fetchesOf } = checks
+  const first = [begin('many-0', 'many'), begin('many-1', 'many')]
+  await until(() => fetchesOf('many') === 2)
+  await allUnavailable([begin('many-2', 'many')])
+  checks.release()
+  await allUnavailable(first)
+  assert.equal(fetchesOf('many'), 2)
 })

@@ -30,7 +30,7 @@ const issuersMax = 50
  */
 const fetches = { perOwnerMax: 2, sumMax: 8, spare: 2 }
 /** A subscription has any number of resource groups. */
-const fetchesOfSubscriptions = { perOwnerMax: 4, sumMax: 8, spare: 2 }
+const fetchesOfSubscriptions = { perOwnerMax: 6, sumMax: 8, spare: 2 }
 
 /**
  * Returns the trust that the assertion satisfies, or the reason why none does. Only issuers that one of the trusts
@@ -47,11 +47,16 @@ export function createAssertionCheck(options: AssertionOptions): CheckAssertion 
   const issuers = createLruCache<IssuerKeys>(issuersMax)
   const room = createRoom(fetches)
   const roomOfSubscriptions = createRoom(fetchesOfSubscriptions)
+  // Who asked may be gone long before there is a place, and others ask again.
+  const late = () => AbortSignal.timeout(limits.issuerWaitSeconds * 1000)
   const enter = (owner: string) =>
-    enterAll([
-      { room, owners: owner },
-      { room: roomOfSubscriptions, owners: subscriptionOf(owner) },
-    ])
+    enterAll(
+      [
+        { room, owners: owner },
+        { room: roomOfSubscriptions, owners: subscriptionOf(owner) },
+      ],
+      late,
+    )
 
   function keysOf(issuer: string): IssuerKeys {
     const known = issuers.get(issuer)

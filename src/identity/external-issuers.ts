@@ -93,29 +93,28 @@ export function createIssuerKeys(
     }
   }
 
-  /** Each waits for a place of its own: none stands in the queue of whoever wanted the same keys first. */
+  function isTried(): boolean {
+    return Math.abs(clock.now() - triedAt) < limits.issuerRetrySeconds * 1000
+  }
+
+  /** One at a time, for all who want it. */
+  async function fetchOnce(): Promise<void> {
+    if (fetching === undefined && isTried()) return
+    fetching ??= refresh().finally(() => {
+      fetching = undefined
+    })
+    await fetching
+  }
+
+  /** Each waits for a place of their own: that of another may come late. Whoever gets none has the keys that are known. */
   async function fetchAgain(owner: string): Promise<void> {
-    const isTried = () => Math.abs(clock.now() - triedAt) < limits.issuerRetrySeconds * 1000
-    const share = async (): Promise<void> => {
-      if (fetching === undefined && !isTried()) {
-        fetching = refresh().finally(() => {
-          fetching = undefined
-        })
-      }
-      await fetching
-    }
-    if (enter === undefined || fetching !== undefined || isTried()) return share()
-    const leave = await enter(owner)
-    // Somebody else has begun meanwhile, in a place of theirs.
-    if (fetching !== undefined) {
-      leave()
-      return share()
-    }
-    try {
-      await share()
-    } finally {
-      leave()
-    }
+    if (enter === undefined || fetching !== undefined || isTried()) return fetchOnce()
+    const [place] = await Promise.allSettled([enter(owner)])
+    if (place.status === 'rejected') return
+    // What somebody else has begun meanwhile has a place of theirs.
+    const isShared = fetching !== undefined
+    if (isShared) place.value()
+    await fetchOnce().finally(isShared ? undefined : place.value)
   }
 
   function pick(keyId: string | undefined): VerificationKey | undefined {

@@ -54,6 +54,8 @@ export interface IdentityLimits {
    */
   readonly issuerDocumentBytesMax: number
   readonly issuerTimeoutSeconds: number
+  /** How long a fetch waits for a place. */
+  readonly issuerWaitSeconds: number
   readonly issuerKeysSeconds: number
   /** The seconds between two fetches that unknown key ids or failures may cause. */
   readonly issuerRetrySeconds: number
@@ -90,6 +92,7 @@ export const defaultIdentityLimits: IdentityLimits = Object.freeze({
   formBytesMax: 48 * 1024,
   issuerDocumentBytesMax: 128 * 1024,
   issuerTimeoutSeconds: 5,
+  issuerWaitSeconds: 10,
   issuerKeysSeconds: 3600,
   issuerRetrySeconds: 10,
 })

@@ -128,13 +128,9 @@ export function createReconciler(
         })
       underway.set(lease, work)
     }
-    if (crowded.length > 0) {
-      // All at once, so that one flush serves them: one by one, a large group would delay others by a flush each.
-      const later = now + crowdedMilliseconds
-      await Promise.all(crowded.map((claim) => deps.store.release(claim, later, false)))
-      // Work of other groups may wait behind them, and there is room for it.
-      again = true
-    }
+    await releaseAll(deps, crowded, now + crowdedMilliseconds)
+    // Work of other groups may wait behind them, and there is room for it.
+    if (crowded.length > 0) again = true
     await sweep.look(now)
   }
 
@@ -219,6 +215,15 @@ async function unlessTooLong(ended: Promise<void>, timers: Timers): Promise<void
   const wait = timers.after(stopMilliseconds, tooLong.resolve)
   await Promise.race([ended, tooLong.promise])
   wait.cancel()
+}
+
+/** All at once, so that one flush serves them: one by one, a large group would delay others by a flush each. */
+async function releaseAll(
+  { store }: PlaneDependencies,
+  claims: readonly Claim[],
+  dueAt: number,
+): Promise<void> {
+  await Promise.all(claims.map((claim) => store.release(claim, dueAt, false)))
 }
 
 interface Running {
