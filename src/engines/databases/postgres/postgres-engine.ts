@@ -259,9 +259,6 @@ const unknown: ObservedMigration = {
   message: '',
 }
 
-/** The worker that has the lock renews its state several times in a second. */
-const renewedMilliseconds = 10_000
-
 function observed(folder: RecordFolder, now: number): ObservedMigration {
   // Checked before the state is read: a worker that ends in between has written its last state by then.
   const runs = workerRuns(folder)
@@ -269,8 +266,7 @@ function observed(folder: RecordFolder, now: number): ObservedMigration {
   const { cutover, cancel } = folder.readIntents()
   const isOver = state?.ended === true
   // Why another one cannot take the lock says nothing of a worker that has it.
-  const isRenewed = state !== undefined && Math.abs(now - state.updatedAt) < renewedMilliseconds
-  const refusal = isOver || isRenewed ? '' : folder.readRefusal()
+  const refusal = isOver || folder.isRenewed(now) ? '' : folder.readRefusal()
   return {
     worker: isOver ? 'ended' : runs ? 'running' : 'lost',
     updatedAt: state?.updatedAt,

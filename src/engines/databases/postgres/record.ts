@@ -1,6 +1,7 @@
 /**
  * The durable record of a migration: a folder with the requests and the progress, each file replaced as a whole.
- * Only the worker that has the lock writes `state.json`, only its caller the others. No file holds a secret.
+ * Only the worker that has the lock writes `state.json`, or one that cannot take it where nobody else writes; only its caller
+ * writes the others. No file holds a secret.
  */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -135,6 +136,9 @@ export interface ShownTables {
   readonly all: number
 }
 
+/** Between writes of a worker that is at work there is much less. */
+const renewedMilliseconds = 10_000
+
 /** The files of one migration. */
 export class RecordFolder {
   readonly path: string
@@ -170,6 +174,12 @@ export class RecordFolder {
 
   readState(): MigrationState | undefined {
     return this.read<MigrationState>('state.json')
+  }
+
+  /** A worker is at it, perhaps of another machine: it writes several times in a second. */
+  isRenewed(now: number): boolean {
+    const state = this.readState()
+    return state?.ended === false && Math.abs(now - state.updatedAt) < renewedMilliseconds
   }
 
   /** `durable`: on disk when this returns, for what must be known after a crash. */

@@ -23,7 +23,7 @@ test('a second worker leaves the record to the one that has the lock, and finds 
   const first = folder.readState()?.worker
   const programs = await findClientPrograms()
   assert.ok(programs !== undefined)
-  const second = runMigration({
+  const run = {
     migration: 'm1',
     spec,
     credentials: { ...fixture.credentials, outbound: openWay },
@@ -33,13 +33,19 @@ test('a second worker leaves the record to the one that has the lock, and finds 
     process: { pid: 1, started: 'elsewhere' },
     stop: new AbortController().signal,
     onBoundary: () => undefined,
-  })
+  }
+  const locksOut = new AbortController()
+  const wrong = { ...run.credentials, targetPassword: 'wrong' }
+  const lockedOut = runMigration({ ...run, credentials: wrong, stop: locksOut.signal })
   // The first one writes what it knows again and again.
   for (let writes = 0; writes < 10; writes++) {
     const before = folder.readState()
     assert.deepEqual(before?.worker, first)
     await until(() => folder.readState()?.updatedAt !== before?.updatedAt)
   }
+  locksOut.abort()
+  await lockedOut
+  const second = runMigration(run)
   await until(() => folder.readRefusal().startsWith('Another worker holds the lock'))
   assert.equal((await engine.observe('m1')).message, '')
   await engine.cutover('m1', ['shop'])

@@ -69,6 +69,8 @@ export async function runMigration(run: MigrationRun): Promise<void> {
   const state = openState(run)
   if (stop.aborted || run.folder.readState()?.ended === true) return
   const save = (durable: boolean): void => {
+    // The record is the next worker's.
+    if (lock?.lost() !== undefined) return
     state.updatedAt = run.clock.now()
     run.folder.writeState(state, durable)
   }
@@ -147,9 +149,9 @@ async function takeLock(
       )
     } catch (error) {
       run.folder.writeRefusal(error instanceof Error ? error.message : String(error))
-      if (canceled()) return undefined
       // Wrong credentials are not mended by waiting: the databases fail with the server's words.
-      if (!isTransient(error)) return undefined
+      const isAlone = !run.folder.isRenewed(run.clock.now())
+      if (isAlone && (canceled() || !isTransient(error))) return undefined
     }
     await new Promise((done) => setTimeout(done, lockMilliseconds))
   }
