@@ -5,7 +5,7 @@ import { Agent as SecureAgent } from 'node:https'
 import { connect as connectTcp } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { BoundedHandshake } from './bounded-handshake.ts'
-import type { Destination, Outbound } from './outbound.ts'
+import type { Destination, Outbound, Route } from './outbound.ts'
 import { tlsOutward } from './tls.ts'
 
 interface Agents {
@@ -58,6 +58,12 @@ function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): 
     return undefined
   }
   return agent
+}
+
+/** A connection without TLS whose bytes come in slices that take turns. */
+export function plainConnection({ host, port, lookup }: Route, owner: string | undefined): Duplex {
+  const socket = connectTcp({ host, port, lookup }).setNoDelay()
+  return new BoundedHandshake(socket, { owner, isPlain: true })
 }
 
 /** The type requires a socket beside the error; the agent looks at the error first. */

@@ -1,5 +1,5 @@
 /**
- * The socket below a TLS connection. A step of a handshake cannot be interrupted, so the bytes of all have a bound, one step is made
+ * The socket below a TLS connection, or below HTTP without TLS, whose parser makes thousands of steps of what is read at once. A step of a handshake cannot be interrupted, so the bytes of all have a bound, one step is made
  * in a turn of the loop, and owners take turns, and addresses of each. What the steps take is measured. After the handshake data goes through at once, and
  * what is no data has a bound and takes turns too.
  */
@@ -23,6 +23,8 @@ type Done = (error?: Error | null) => void
 interface HandshakeOptions {
   /** Whose connection it is. Undefined: the network of its address counts as an owner. */
   readonly owner?: string | undefined
+  /** There is no TLS above it: nothing has a bound here, and all that comes takes turns. */
+  readonly isPlain?: boolean
   /** The handshake took long. */
   readonly onSlow?: (address: string) => void
 }
@@ -100,7 +102,7 @@ export class BoundedHandshake extends Duplex {
 
   /** False where that is too much: then it is over. */
   #count(bytes: number): boolean {
-    if (this.#isFree) return true
+    if (this.#isFree || this.#options.isPlain === true) return true
     this.#bytes += bytes
     const data = this.#dataBytes?.()
     if (data === undefined) {
@@ -175,7 +177,7 @@ export function restAfterSteps(factor: number): void {
   restFactor = factor
 }
 
-function takeTurn(
+export function takeTurn(
   { owner: known, address }: { readonly owner: string | undefined; readonly address: string },
   step: () => void,
 ): void {

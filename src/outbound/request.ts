@@ -3,6 +3,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { receiveAll } from '#kernel/received-bytes.ts'
+import { plainConnection } from './agents.ts'
 import { type Destination, destinationOf, type Outbound, type Route } from './outbound.ts'
 import { SecureConnections } from './tls-thread/secure-connection.ts'
 
@@ -27,7 +28,8 @@ export async function answerOf(
   { url, headers, body, signal, owner }: OutboundRequest,
 ): Promise<IncomingMessage> {
   const destination = destinationOf(url)
-  const { host, port, addresses, lookup } = await routeTo(outbound, destination, signal)
+  const route = await routeTo(outbound, destination, signal)
+  const { host, port, addresses } = route
   const isSecure = url.protocol === 'https:'
   const send = isSecure ? requestSecure : requestPlain
   const target = { host, port, addresses, name: host, isChecked: true, owner }
@@ -36,7 +38,7 @@ export async function answerOf(
     headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
     signal,
     // Without an agent: a connection of another request is never reused.
-    ...(isSecure ? { createConnection: () => connections.open(target) } : { agent: false, lookup }),
+    createConnection: () => (isSecure ? connections.open(target) : plainConnection(route, owner)),
   }
   try {
     return await new Promise((resolve, reject) => {

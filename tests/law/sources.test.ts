@@ -50,6 +50,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/http/slow-readers.ts': deadline,
   'src/http/streams.ts': deadline,
   'src/http/web-socket/accept-web-socket.ts': deadline,
+  'src/identity/assertions.ts': deadline,
   'src/identity/external-issuers.ts': deadline,
   'src/installation/outside-key.ts': deadline,
   'src/installation/rotation.ts': 'waits for other processes',

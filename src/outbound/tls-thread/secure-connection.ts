@@ -6,6 +6,7 @@
 import { Duplex } from 'node:stream'
 import * as tls from 'node:tls'
 import { Worker } from 'node:worker_threads'
+import { takeTurn } from '../bounded-handshake.ts'
 import { type FromThread, ownBytes, type SecureTarget, type ToThread } from './messages.ts'
 
 /** A thread ends after this long without a connection. */
@@ -84,6 +85,7 @@ class SecureThread {
       say: (message) => this.#say(message),
       gone: () => this.#forget(id),
       id,
+      owner: target.owner ?? target.name,
     })
     this.#connections.set(id, connection)
     // What is under way keeps the process running, as any connection does.
@@ -131,8 +133,11 @@ class SecureThread {
   }
 }
 
+type Heard = Exclude<FromThread, { kind: 'slow' }>
+
 interface Thread {
   readonly id: number
+  readonly owner: string
   say(message: ToThread): void
   gone(): void
 }
@@ -148,7 +153,16 @@ class SecureConnection extends Duplex {
     this.#thread = thread
   }
 
-  hear(message: Exclude<FromThread, { kind: 'slow' }>): void {
+  /** What came takes turns, each with all that follows from it. */
+  hear(message: Heard): void {
+    if (message.kind === 'written') this.#take(message)
+    else
+      takeTurn({ owner: this.#thread.owner, address: String(this.#thread.id) }, () => {
+        if (!this.destroyed) this.#take(message)
+      })
+  }
+
+  #take(message: Heard): void {
     switch (message.kind) {
       case 'bytes':
         this.push(Buffer.from(message.bytes.buffer))

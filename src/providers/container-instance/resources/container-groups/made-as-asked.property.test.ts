@@ -252,7 +252,15 @@ test('what is accepted is made as asked, and goes without a trace', async (t) =>
         held,
       )
       try {
-        await engine.create('made', spec, contents)
+        try {
+          await engine.create('made', spec, contents)
+        } catch (error) {
+          // A volume inside another one is refused here, as what programs write may be links.
+          assert.ok(error instanceof EngineError && error.kind === 'refused', String(error))
+          assert.match(error.message, /inside another one .* that may have links/s)
+          seen.refused += 1
+          return
+        }
         await compare(podman as ThrowawayPodman, spec, contents.environment ?? new Map())
         try {
           await engine.start(
