@@ -2,10 +2,10 @@
 
 import { Agent, type ClientRequestArgs } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
-import { connect as connectTcp } from 'node:net'
+import { connect as connectTcp, type TcpNetConnectOpts } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { BoundedHandshake } from './bounded-handshake.ts'
-import type { Destination, Outbound, Route } from './outbound.ts'
+import type { Destination, Outbound } from './outbound.ts'
 import { tlsOutward } from './tls.ts'
 
 interface Agents {
@@ -61,8 +61,8 @@ function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): 
 }
 
 /** A connection without TLS whose bytes come in slices that take turns. */
-export function plainConnection({ host, port, lookup }: Route, owner: string | undefined): Duplex {
-  const socket = connectTcp({ host, port, lookup }).setNoDelay()
+export function plainConnection(options: TcpNetConnectOpts, owner?: string): Duplex {
+  const socket = connectTcp(options).setNoDelay()
   return new BoundedHandshake(socket, { owner, isPlain: true })
 }
 

@@ -1,7 +1,7 @@
 /** Whatever a server answers, in one piece or in several, the call fails or ends, and nothing else does. */
 
 import assert from 'node:assert/strict'
-import { request, type ServerResponse } from 'node:http'
+import { request } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
@@ -9,6 +9,7 @@ import { agentOf } from './agents.ts'
 import { NotReached, openOutbound } from './outbound.ts'
 import { openSettings } from './policy.ts'
 import { answerOf, requireFinalAnswer, textOf } from './request.ts'
+import { turnsOfAnswers } from './testing/turns.ts'
 import { localServer, openWay } from './testing/ways.ts'
 
 const odd: Readonly<Record<string, string>> = {
@@ -93,28 +94,11 @@ test('a name that is not answered for is waited for as long as the request, and 
 })
 
 test('of answers that come in one moment each has a turn of the loop of its own', async () => {
-  const held: ServerResponse[] = []
-  await using server = await localServer((_request, response) => {
-    held.push(response)
-    if (held.length === 20) for (const one of held) one.end('{}')
-  })
-  let turn = 0
-  let isDone = false
-  const next = (): void => {
-    turn++
-    if (!isDone) setImmediate(next)
-  }
-  next()
-  const url = new URL(`http://127.0.0.1:${server.port}/`)
   const signal = AbortSignal.timeout(60_000)
-  const turns = await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      const answer = await answerOf(openWay, { url, signal })
-      const own = turn
-      assert.equal(await textOf(answer, 1000), '{}')
-      return own
-    }),
-  )
-  isDone = true
-  assert.equal(new Set(turns).size, 20)
+  const one = async (port: number) => {
+    const url = new URL(`http://127.0.0.1:${port}/`)
+    const answer = await answerOf(openWay, { url, signal })
+    return answer.resume()
+  }
+  assert.equal(await turnsOfAnswers(20, one), 20)
 })

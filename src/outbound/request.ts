@@ -28,8 +28,7 @@ export async function answerOf(
   { url, headers, body, signal, owner }: OutboundRequest,
 ): Promise<IncomingMessage> {
   const destination = destinationOf(url)
-  const route = await routeTo(outbound, destination, signal)
-  const { host, port, addresses } = route
+  const { host, port, addresses, lookup } = await routeTo(outbound, destination, signal)
   const isSecure = url.protocol === 'https:'
   const send = isSecure ? requestSecure : requestPlain
   const target = { host, port, addresses, name: host, isChecked: true, owner }
@@ -38,7 +37,8 @@ export async function answerOf(
     headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
     signal,
     // Without an agent: a connection of another request is never reused.
-    createConnection: () => (isSecure ? connections.open(target) : plainConnection(route, owner)),
+    createConnection: () =>
+      isSecure ? connections.open(target) : plainConnection({ host, port, lookup }, owner),
   }
   try {
     return await new Promise((resolve, reject) => {

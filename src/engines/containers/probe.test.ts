@@ -9,6 +9,7 @@ import {
   noCertificate,
   secureServer,
 } from '#outbound/testing/secure-server.ts'
+import { turnsOfAnswers } from '#outbound/testing/turns.ts'
 import { localServer } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { probeByHttp } from './probe.ts'
@@ -40,6 +41,12 @@ for (const [what, bytes, reason] of answers) {
     assert.match(String(message), reason)
   })
 }
+
+test('probes that are answered in one moment have turns of the loop', async () => {
+  const one = (port: number) =>
+    probeByHttp('127.0.0.1', { kind: 'http', scheme: 'http', port, path: '/', headers: [] }, 60)
+  assert.equal(await turnsOfAnswers(20, one), 20)
+})
 
 test('a probe over https takes elliptic curves, no finite-field Diffie-Hellman, and few certificates', async (t) => {
   if (!requireOrSkip(t, certificate !== undefined, noCertificate)) return

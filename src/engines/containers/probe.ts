@@ -3,6 +3,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { plainConnection } from '#outbound/agents.ts'
 import { requireFinalAnswer } from '#outbound/request.ts'
 import { wordsOf } from '#outbound/tls.ts'
 import type { SecureTarget } from '#outbound/tls-thread/messages.ts'
@@ -65,9 +66,10 @@ export async function probeByHttp(
         port: probe.port,
         path,
         headers: Object.fromEntries(probe.headers.map(({ name, value }) => [name, value])),
-        ...(isSecure
-          ? { createConnection: () => connections.open(targetOf(address, probe)) }
-          : { agent: false }),
+        createConnection: () =>
+          isSecure
+            ? connections.open(targetOf(address, probe))
+            : plainConnection({ host: address, port: probe.port }),
         signal: AbortSignal.timeout(timeoutSeconds * 1000),
       },
       (response) => {
