@@ -162,6 +162,14 @@ async function reads(store: Store): Promise<void> {
     [`shipmentDate lt 2026-01-01`, 12],
     [`round(quantity div 2) eq 1`, 6],
     [`startswith(description,'Line') eq true`, 12],
+    [`(quantity gt 2) in (true)`, 6],
+    [`((quantity gt 2) in (true,false)) in (false)`, 0],
+    [`((quantity gt 2) in (true)) in (false)`, 6],
+    [`item/number in ('1000',null)`, 12],
+    [`item/number in (null)`, 6],
+    [`contains(item/number,'1') in (false,null)`, 6],
+    [`contains(item/number,'1') in (true,false)`, 6],
+    [`(contains(item/number,'1') in (true,null)) in (true)`, 12],
   ]
   for (const [filter, count] of filters) {
     const list = [id(10), id(11), id(12)].join(',')
