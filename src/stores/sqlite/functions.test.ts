@@ -48,3 +48,25 @@ test('a statement that computes for too long ends, and the next one begins anew'
   for (let round = 0; round < 3; round++) assert.deepEqual(statements.all(rows(1), []), [{ n: 1 }])
   db.close()
 })
+
+class Counting extends DatabaseSync {
+  prepared = 0
+  override prepare(...given: Parameters<DatabaseSync['prepare']>) {
+    this.prepared++
+    return super.prepare(...given)
+  }
+}
+
+test('a statement that is used again stays prepared, except a long one', () => {
+  const db = new Counting(':memory:')
+  const statements = new RelationalStatements(db, new StatementTime(60))
+  const long = `select 1 as one -- ${'x'.repeat(20_000)}`
+  for (const [text, wanted] of [
+    ['select 1 as one', 1],
+    [long, 4],
+  ] as const) {
+    for (let time = 0; time < 3; time++) assert.deepEqual(statements.all(text, []), [{ one: 1 }])
+    assert.equal(db.prepared, wanted)
+  }
+  db.close()
+})

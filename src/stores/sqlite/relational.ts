@@ -14,6 +14,8 @@ import type { Cells } from './scan-messages.ts'
 
 /** Texts composed at run time are many; the least recently used statement makes room. */
 const statementsMax = 256
+/** Characters of a text that is kept: a prepared statement may take ten times as much, and callers make many long ones. */
+const keptCharactersMax = 16_384
 
 /** A statement, its column names once it has returned rows, and when it was last used. */
 interface Kept {
@@ -78,6 +80,7 @@ export class RelationalStatements {
     let kept = this.#statements.get(text)
     if (kept === undefined) {
       kept = this.#prepare(text)
+      if (text.length > keptCharactersMax) return kept
       this.#statements.set(text, kept)
       if (this.#statements.size > statementsMax) this.#forgetOldest()
     }
