@@ -64,7 +64,7 @@ function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (error instanceof StatementTooLong) {
     const reason =
-      'The filter looks through too many rows, or computes too much for each. Ask for fewer rows, by fields with an index, or with fewer terms.'
+      'The filters, orders and sums of the request look through too many rows, or compute too much for each. Ask for fewer rows, by fields with an index, or with fewer terms.'
     return refuse.BadRequest({ reason })
   }
   if (error instanceof StoreConflict) {

@@ -15,10 +15,9 @@ import type { DirectoryRoute } from './directory.ts'
 
 interface ChangeStreamDependencies {
   readonly tail: TrailTail
-  /** Whether the principal may read the resource with this key now. */
   /** Brings up to date what `mayRead` answers by. */
   refresh(): Promise<unknown> | undefined
-  /** By what is known: called for many keys after `refresh`. */
+  /** Whether the principal may read the resource with this key, by what is known: called for many keys after `refresh`. */
   mayRead(principal: Principal, key: string): boolean | Promise<boolean>
   readonly log: Log
   readonly everyMilliseconds?: number

@@ -103,7 +103,8 @@ export function openInstallationPlane(
   // Before the plane, which waits for its work.
   opened.defer(async () => {
     closing.abort()
-    // What is under way waits for no name.
+    // What is under way waits for no name. Looks of migrations end first: without a name they would have failed for good.
+    await engines.migrating.engine[Symbol.asyncDispose]()
     await base.names[Symbol.asyncDispose]()
   })
   const consentFlow = openConsentFlow(consentParts(contextOf(plane.services), consent))

@@ -1,6 +1,6 @@
 /** The engine of database migrations, loaded on first use so that a start does not load its driver. */
 
-import type { DatabaseEngine } from '#engines/databases/engine.ts'
+import { type DatabaseEngine, DatabaseEngineError } from '#engines/databases/engine.ts'
 import type { Clock } from '#kernel/ports.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import type { Migrating } from '#providers/index.ts'
@@ -21,7 +21,10 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
   }
   let closed = false
   const engine = async (): Promise<DatabaseEngine> => {
-    if (closed) throw new Error('the engine of database migrations is closed')
+    if (closed) {
+      // What is tried again by the next process is no fault.
+      throw new DatabaseEngineError('unavailable', 'The engine of database migrations is closed.')
+    }
     loaded ??= load()
     return loaded
   }

@@ -316,7 +316,10 @@ test('a pipeline without a browser consents by one command, at another installat
   const path = await connection('pipeline')
   const { signInName, password } = theirs.owner
   const place = ['-g', 'consent', '-s', 'one', '-p', 'pipeline']
-  const person = ['--sign-in-name', signInName, '--password', '-']
+  const named = ['--sign-in-name', signInName, '--password', '-']
+  const person = [...named, '--sign-in-at', theirs.url]
+  const unnamed = await ours.cli(['consent', 'give', 'me', ...place, ...named], password)
+  assert.match(unnamed.error, /ConsentElsewhere/)
   const wrong = await ours.cli(['consent', 'give', 'me', ...place, ...person], 'wrong')
   assert.equal(wrong.code, 1)
   assert.match(wrong.error, /ConsentStopped/)

@@ -46,8 +46,6 @@ export const odataLimits = Object.freeze({
   idsAtOnce: 5_000,
   /** A larger `$skip` is refused. Next links cost less. */
   skipMax: 1_000_000_000,
-  /** Arithmetic operators in one filter. */
-  arithmeticMax: 8,
   /** Requests in one batch (business facts 10.2). */
   batchRequestsMax: 100,
   /** Characters of one header line of a part in a multipart batch. */

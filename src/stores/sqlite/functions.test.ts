@@ -46,6 +46,13 @@ test('a statement that computes for too long ends, and the next one begins anew'
   assert.throws(() => statements.all(long, []), StatementTooLong)
   // Too few to look at the clock more than once.
   for (let round = 0; round < 3; round++) assert.deepEqual(statements.all(rows(1), []), [{ n: 1 }])
+  const { threadCpuUsage } = process
+  Object.assign(process, { threadCpuUsage: undefined })
+  try {
+    assert.throws(() => statements.all(rows(100_000), []), StatementTooLong)
+  } finally {
+    Object.assign(process, { threadCpuUsage })
+  }
   db.close()
 })
 

@@ -62,9 +62,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** Rows that are read repeatedly by id: parsing and copying is most of the cost of a read. */
 /** Of a statement that holds up the process. What may take longer runs in the scanning thread. */
 const secondsMax = 2
+/** Rows that are read repeatedly by id: parsing and copying is most of the cost of a read. */
 const usualRowBytesMax = 32 * 1024 * 1024
 
 function boundsOf({ transactionRetriesMax, rowBytesMax }: SqliteOptions): SqliteBounds {

@@ -242,7 +242,7 @@ await runCases('consent code', '@azure/arm-apimanagement', {
     const { loginLink } = await apis.authorizationLoginLinks.post(group, service, 'own', 'me', {
       postLoginRedirectUrl: 'http://127.0.0.1/',
     })
-    const consentCode = await walkConsent(loginLink, given)
+    const consentCode = await walkConsent(loginLink, { ...given, at: [url] })
     const confirmed = await apis.authorization.confirmConsentCode(group, service, 'own', 'me', {
       consentCode,
     })

@@ -4,7 +4,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rm } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -105,12 +105,13 @@ class WorkerSession implements CopySession {
     })
     child.on('message', (message: FromWorker) => void this.#hear(child, message))
     const over = (): void => {
-      rmSync(temporary, { recursive: true, force: true })
       if (this.#child === child) this.#child = undefined
       const message = 'the process that copied ended; what it had done is kept'
       for (const one of this.#running.values()) {
         one.end({ kind: 'failed', code: 'WorkerLost', message, retry: 'later' })
       }
+      // Without a free descriptor nothing can be removed either, which must not end the server.
+      rm(temporary, { recursive: true, force: true }, () => undefined)
     }
     // One that could not be begun has no end.
     child.on('error', () => child.pid ?? over())

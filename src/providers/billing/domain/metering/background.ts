@@ -60,10 +60,12 @@ async function runOnce(deps: BackgroundDependencies): Promise<void> {
     const id = profileIdOf(ledger.words, place)
     // Its usage goes on its invoice.
     if (!isCharged && id.toLowerCase() === deps.profile.key) continue
-    // The type's `toModel` made the rows.
-    const model = (await reader.get(id))?.model as BillingProfile | undefined
-    if (model === undefined || model.monthlyInvoices === false) continue
-    await isDone(deps, () => closeStatements(ledger.sql, place, month, now))
+    await isDone(deps, async () => {
+      // The type's `toModel` made the rows.
+      const model = (await reader.get(id))?.model as BillingProfile | undefined
+      if (model === undefined || model.monthlyInvoices === false) return
+      await closeStatements(ledger.sql, place, month, now)
+    })
   }
 }
 
