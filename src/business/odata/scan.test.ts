@@ -108,7 +108,7 @@ test('a statement counts the rows that it looks at, those of its lists too, and 
   const isTooLong = () => Promise.reject(new StatementTooLong())
   const answer = await answering('c', isTooLong)
   assert.equal(answer.status, 400)
-  assert.match(String(answer.body), /looks through too many rows/)
+  assert.match(String(answer.body), /look through too many rows/)
 })
 
 test('values that are added from rows of other tables scan', async () => {
