@@ -4,7 +4,8 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync, rm } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { getCompileCacheDir } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -43,6 +44,8 @@ interface Running {
 
 class WorkerSession implements CopySession {
   #child: ChildProcess | undefined
+  /** The folder of temporary files of the last process. */
+  #removed: Promise<void> | undefined
   readonly #running = new Map<string, Running>()
   readonly #outbound: OutboundSettings
   readonly #folder: string
@@ -85,10 +88,12 @@ class WorkerSession implements CopySession {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const child = this.#child
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const gone = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await gone
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      await gone
+    }
+    await this.#removed
   }
 
   #process(): ChildProcess {
@@ -111,7 +116,7 @@ class WorkerSession implements CopySession {
         one.end({ kind: 'failed', code: 'WorkerLost', message, retry: 'later' })
       }
       // Without a free descriptor nothing can be removed either, which must not end the server.
-      rm(temporary, { recursive: true, force: true }, () => undefined)
+      this.#removed = rm(temporary, { recursive: true, force: true }).catch(() => undefined)
     }
     // One that could not be begun has no end.
     child.on('error', () => child.pid ?? over())
