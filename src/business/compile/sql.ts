@@ -15,7 +15,7 @@ import {
   noGuid,
   type Period,
 } from '../entity.ts'
-import { asNumber, isLargeSum } from '../tables.ts'
+import { asNumber, isLargeSum, withinTime } from '../tables.ts'
 import type {
   ArithmeticExpression,
   CallExpression,
@@ -109,12 +109,11 @@ export class SqlWriter {
     return [joined(`${column} = `, this.parameter('text', discriminator.value))]
   }
 
-  /** What ends the statement when it has looked at rows of the source for too long, which PostgreSQL does by itself. */
+  /** What ends the statement when it has looked at rows of the source for too long. */
   withinTime(source: Source): readonly Fragment[] {
-    if (this.#dialect === 'postgres') return []
-    // The column by which they are found is at hand, as a rule; compared it is a number, which is passed quickly.
+    // The column by which they are found is at hand, as a rule.
     const column = source.from?.navigation.on.foreign ?? 'id'
-    return [bare(`within_time(${this.alias(source)}.${column} > '')`)]
+    return withinTime(this.#dialect, `${this.alias(source)}.${column}`).map(bare)
   }
 
   parameter(kind: Kind, value: SqlValue): Fragment {

@@ -88,9 +88,12 @@ const balances: View = {
   select(dialect, _now, period) {
     if (period === undefined) return `select *, '${noDate}' as date_filter from business_accounts`
     const { from = noDate, until = lastDay } = period
+    const own = ['account_id = accounts.id', ...tables.withinTime(dialect, 'account_id')].join(
+      ' and ',
+    )
     const sum = (value: string, since: string) =>
       `(select cast(coalesce(sum(${value}), 0) as bigint) from business_general_ledger_entries
-         where account_id = accounts.id${tables.withinTime(dialect, 'account_id')} and posting_date between '${since}' and '${until}')`
+         where ${own} and posting_date between '${since}' and '${until}')`
     const side = (sign: string) => `case when ${sign}balance > 0 then ${sign}balance else 0 end`
     return `select sums.*, ${side('')} as balance_debit, ${side('-')} as balance_credit,
       '${until}' as date_filter from (select ${unbooked.join(', ')},

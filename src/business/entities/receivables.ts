@@ -46,8 +46,9 @@ function local(column: string): string {
 
 /** The sum of a customer's documents; beyond exact numbers, the nearest one. */
 function sumOf(dialect: Dialect, value: string, condition: string): string {
-  return `(select coalesce(sum(${tables.asNumber(value)}), 0) from business_documents
-    where bill_to_customer_id = customers.id${tables.withinTime(dialect, 'bill_to_customer_id')} and ${condition})`
+  const own = 'bill_to_customer_id = customers.id'
+  const all = [own, ...tables.withinTime(dialect, 'bill_to_customer_id'), condition].join(' and ')
+  return `(select coalesce(sum(${tables.asNumber(value)}), 0) from business_documents where ${all})`
 }
 
 const open = "kind = 'invoice' and status = 'Open'"

@@ -141,19 +141,24 @@ test('a deployment whose outputs failed has failed, also where another replica s
   assert.equal(await stateOf(other, at('d')), 'Failed')
 })
 
+const stackPath = `${group}/providers/Vendor.Resources/deploymentStacks/s`
+
+/** A stack that deletes what its template does not name any more. */
+async function putStack({ t }: Replica, resources: readonly object[]): Promise<void> {
+  const properties = {
+    template: templateFor(resources),
+    actionOnUnmanage: { resources: 'delete', resourceGroups: 'detach' },
+    denySettings: { mode: 'none' },
+  }
+  await t.call('PUT', stackPath, { properties }, stacks)
+}
+
 test('a stack that another replica has ended deletes nothing once more', async () => {
   await using replicas = await startReplicas()
   const { one, other } = replicas
   other.isPaused = true
-  const path = `${group}/providers/Vendor.Resources/deploymentStacks/s`
-  const put = async (resources: readonly object[]): Promise<void> => {
-    const properties = {
-      template: templateFor(resources),
-      actionOnUnmanage: { resources: 'delete', resourceGroups: 'detach' },
-      denySettings: { mode: 'none' },
-    }
-    await one.t.call('PUT', path, { properties }, stacks)
-  }
+  const path = stackPath
+  const put = (resources: readonly object[]) => putStack(one, resources)
   await put([vault('a'), vault('c')])
   await until(async () => isTerminalState(await stateOf(one, path)))
   assert.equal(await stateOf(one, path), 'Succeeded')
@@ -183,15 +188,8 @@ test('what a stack has deleted and somebody made anew stays, although another re
   await using replicas = await startReplicas()
   const { one, other } = replicas
   other.isPaused = true
-  const path = `${group}/providers/Vendor.Resources/deploymentStacks/s`
-  const put = async (resources: readonly object[]): Promise<void> => {
-    const properties = {
-      template: templateFor(resources),
-      actionOnUnmanage: { resources: 'delete', resourceGroups: 'detach' },
-      denySettings: { mode: 'none' },
-    }
-    await one.t.call('PUT', path, { properties }, stacks)
-  }
+  const path = stackPath
+  const put = (resources: readonly object[]) => putStack(one, resources)
   await put([vault('a'), pod])
   await until(async () => isTerminalState(await stateOf(one, path)))
   assert.equal(await stateOf(one, path), 'Succeeded')
