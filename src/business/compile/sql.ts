@@ -111,8 +111,9 @@ export class SqlWriter {
 
   /** What ends the statement when it has looked at rows of the source for too long. */
   withinTime(source: Source): readonly Fragment[] {
-    // The column by which they are found is at hand, as a rule.
-    const column = source.from?.navigation.on.foreign ?? 'id'
+    // One that each index has: SQLite first passes over the rows that do not meet what it can tell by the index alone.
+    const ofView = source.from?.navigation.on.foreign ?? 'company_id'
+    const column = source.entity.view === undefined ? 'rowid' : ofView
     return withinTime(this.#dialect, `${this.alias(source)}.${column}`).map(bare)
   }
 

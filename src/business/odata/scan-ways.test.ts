@@ -1,8 +1,11 @@
 /** What a filter or an order computes for rows runs where it holds up nobody, for whichever rows of an answer it is. */
 
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { defineFunctions, StatementTime } from '#stores/sqlite/functions.ts'
 import type { Reads } from '../message.ts'
+import { businessMigrations } from '../migrations.ts'
 import { businessModel } from '../model.ts'
 import { type BusinessFixture, fixtureNow, openCompany } from '../testing/books.ts'
 import { Budget } from './budget.ts'
@@ -103,4 +106,63 @@ test('a filter of a single row below another is a scan', async (t) => {
   const within = { reads: { all: sql.all.bind(sql) }, budget: budget.share(0) }
   await assert.rejects(read(company, address, within), { status: 400, message: /look through/ })
   await read(company, 'salesInvoices?$expand=customer', within)
+})
+
+test('each row that a statement looks at is counted, also where an index tells that it does not meet the filter', async (t) => {
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  const { companyId } = company
+  const rows = 50
+  const db = new DatabaseSync(':memory:')
+  for (const { sqlite } of businessMigrations) for (const text of sqlite) db.exec(text)
+  let counted = 0
+  class Counting extends StatementTime {
+    override count(): void {
+      counted++
+    }
+  }
+  defineFunctions(db, new Counting(60))
+  db.prepare('insert into business_companies (id, revision, name) values (?, 1, ?)').run(
+    companyId,
+    'c',
+  )
+  for (const [table, columns] of Object.entries({
+    customers: ['number'],
+    items: ['number'],
+    accounts: ['number'],
+    documents: ['number', 'kind'],
+    currencies: ['code'],
+  })) {
+    const insert = db.prepare(
+      `insert into business_${table} (id, company_id, revision, ${columns.join(', ')}) values (?, ?, 1, ${columns.map(() => '?').join(', ')})`,
+    )
+    for (let at = 0; at < rows; at++) {
+      insert.run(
+        `${table}${at}`,
+        companyId,
+        ...columns.map((name) => (name === 'kind' ? 'invoice' : `N${at}`)),
+      )
+    }
+  }
+  for (const address of [
+    "customers?$filter=contains(number,'zzz')",
+    "customers?$filter=contains(number,'zzz')&$orderby=displayName desc",
+    "customers/$count?$filter=contains(number,'zzz')",
+    "items?$filter=contains(number,'zzz')",
+    "accounts?$filter=contains(number,'zzz')",
+    "trialBalances?$filter=contains(number,'zzz') and dateFilter le 2026-12-31",
+    "agedAccountsReceivables?$filter=contains(customerNumber,'zzz') and currentAmount ne 1",
+    "salesInvoices?$filter=contains(number,'zzz')",
+    "currencies?$filter=contains(code,'zzz')",
+    "customers?$filter=salesInvoices/any(i: contains(i/number,'zzz'))",
+  ]) {
+    counted = 0
+    const scan: Reads['all'] = async (text, ...values) => {
+      db.prepare(text).all(...values)
+      return text.includes('count(*)') ? [{ n: 0 }] : []
+    }
+    await read(company, address, { reads: { all: scan, scan } })
+    assert.ok(counted >= rows, `${address}: ${counted}`)
+  }
+  db.close()
 })

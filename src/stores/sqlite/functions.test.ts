@@ -1,6 +1,7 @@
 /** The function that SQLite is given: exact where 64 bits are not, halves away from zero. */
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { StatementTooLong } from '../store.ts'
@@ -54,6 +55,22 @@ test('a statement that computes for too long ends, and the next one begins anew'
   } finally {
     Object.assign(process, { threadCpuUsage })
   }
+  db.close()
+})
+
+test('a statement ends soon where its rows take long after many that do not', () => {
+  const db = new DatabaseSync(':memory:')
+  const time = new StatementTime(0.05)
+  defineFunctions(db, time)
+  let slow = 0
+  db.function('slow', (n) => {
+    slow++
+    return createHash('sha256').update(Buffer.alloc(2_000_000)).digest().length + Number(n)
+  })
+  const text = `with recursive up (n) as (select 1 union all select n + 1 from up limit 3000)
+    select count(*) as n from up where within_time(n > 0) and (n < 1100 or slow(n) > 0)`
+  assert.throws(() => new RelationalStatements(db, time).all(text, []), StatementTooLong)
+  assert.ok(slow < 500, `${slow} rows`)
   db.close()
 })
 

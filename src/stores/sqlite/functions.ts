@@ -4,42 +4,65 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { ticks } from '../next-turn.ts'
 import { StatementTooLong } from '../store.ts'
 
-/** Rows between two looks at the clock, which costs as much as some of them. The first rows are looked at more often. */
-const rowsBetweenLooks = 1024
+/** Between two looks at the processor time, which costs as much as some rows. A look at the clock costs little. */
+const millisecondsBetweenLooks = 5
+
+/** A statement that takes longer gives others a turn between its rows. Processor time, in seconds. */
+export const quickSeconds = 0.1
+
+const microseconds = 1_000_000
 
 /**
  * The processor time of the statement that runs. Nothing else ends one: SQLite blocks its thread until it has the answer, also
  * when nobody waits for that any more.
  */
 export class StatementTime {
-  /** In microseconds. */
-  readonly #most: number
-  #rows = 0
+  /** What a statement may take, in seconds. */
+  secondsMax: number
+  readonly #serveOthers: (() => void) | undefined
+  /** By the clock, whatever a row takes. */
+  #nextLook = 0
   #beganAt: number | undefined
+  /** When others have their next turn. */
+  #othersAt = 0
 
-  constructor(secondsMax: number) {
-    this.#most = secondsMax * 1_000_000
+  /** `serveOthers` is called between the rows of a statement that is not quick. It has half of the time. */
+  constructor(secondsMax: number, serveOthers?: () => void) {
+    this.secondsMax = secondsMax
+    this.#serveOthers = serveOthers
   }
 
   begin(): void {
-    this.#rows = 0
+    this.#nextLook = 0
     this.#beganAt = undefined
   }
 
   /** Counts a row. Throws where the statement has taken too long. */
   count(): void {
-    const rows = ++this.#rows
-    // Each row may take milliseconds: after 1, 2, 4, 8 and so on.
-    const isPower = (rows & (rows - 1)) === 0
-    if (!isPower && rows % rowsBetweenLooks !== 0) return
-    // Of the whole process where Node cannot tell (before 22.19 and 23.9).
-    const { user, system } = (process.threadCpuUsage ?? process.cpuUsage).call(process)
-    const now = user + system
-    this.#beganAt ??= now
-    if (now - this.#beganAt > this.#most) throw new StatementTooLong()
+    const time = ticks()
+    if (time < this.#nextLook) return
+    this.#nextLook = time + millisecondsBetweenLooks
+    const now = usedMicroseconds()
+    if (this.#beganAt === undefined) {
+      this.#beganAt = now
+      this.#othersAt = now + quickSeconds * microseconds
+    }
+    if (now - this.#beganAt > this.secondsMax * microseconds) throw new StatementTooLong()
+    if (this.#serveOthers === undefined || now < this.#othersAt) return
+    this.#serveOthers()
+    const after = usedMicroseconds()
+    this.#beganAt += after - now
+    this.#othersAt = after + (after - now)
   }
+}
+
+/** Of the thread. Of the whole process where Node cannot tell (before 22.19 and 23.9). */
+function usedMicroseconds(): number {
+  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage).call(process)
+  return user + system
 }
 
 /**

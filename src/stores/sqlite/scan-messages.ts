@@ -10,6 +10,8 @@ export interface ScanSettings {
 
 export interface ScanRequest {
   readonly id: number
+  /** The principal in whose name it is: owners take turns. What concerns one snapshot has one owner. */
+  readonly owner?: string | undefined
   readonly work:
     | {
         readonly kind: 'read'
@@ -25,6 +27,13 @@ export interface ScanRequest {
     /** The thread ends. */
     | { readonly kind: 'close' }
 }
+
+/** Nobody waits for the answer of the request any more, and there is none. */
+interface Forget {
+  readonly forget: number
+}
+
+export type ScanMessage = ScanRequest | Forget
 
 export interface Cells {
   readonly columns: readonly string[]

@@ -1,40 +1,53 @@
 /**
  * The thread that runs statements whose cost grows with a table, on read-only connections of its own, and that copies
- * the log into the file. It answers one message after the other until it is told to end.
+ * the log into the file. It runs until it is told to end. Owners take turns. Between the rows of a statement that is not
+ * quick it tries those that arrive: a quick one has its answer, and any other ends there and waits for its turn.
  */
 
 import { DatabaseSync } from 'node:sqlite'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { StatementTooLong, StoreUnavailable } from '../store.ts'
-import { defineFunctions, StatementTime } from './functions.ts'
+import { defineFunctions, quickSeconds, StatementTime } from './functions.ts'
+import { OwnersInTurn } from './owners-in-turn.ts'
 import { RelationalStatements } from './relational.ts'
-import type { Cells, ScanAnswer, ScanRequest, ScanSettings } from './scan-messages.ts'
+import type { Cells, ScanAnswer, ScanMessage, ScanRequest, ScanSettings } from './scan-messages.ts'
 import { opening, snapshots as texts } from './statements.ts'
 
 interface Connection {
   readonly db: DatabaseSync
+  readonly time: StatementTime
   readonly statements: RelationalStatements
 }
 
 // Set by `scanner.ts`.
 const { path, secondsMax } = workerData as ScanSettings
+const port = parentPort as NonNullable<typeof parentPort> // as in each thread
 let shared: Connection | undefined
+/** For what is tried between the rows of a statement. */
+let between: Connection | undefined
 let copier: Connection | undefined
 const snapshots = new Map<number, Connection>()
 
 function open(kind: 'reader' | 'copier' = 'reader'): Connection {
   const db = new DatabaseSync(path, { readOnly: kind === 'reader' })
   for (const setting of opening[kind]) db.exec(setting)
-  const time = new StatementTime(secondsMax)
+  const time = new StatementTime(secondsMax, tryNext)
   defineFunctions(db, time)
-  return { db, statements: new RelationalStatements(db, time) }
+  return { db, time, statements: new RelationalStatements(db, time) }
+}
+
+function sharedOf(): Connection {
+  shared ??= open()
+  return shared
+}
+
+function betweenOf(): Connection {
+  between ??= open()
+  return between
 }
 
 function connectionOf(snapshot: number | undefined): Connection {
-  if (snapshot === undefined) {
-    shared ??= open()
-    return shared
-  }
+  if (snapshot === undefined) return running === undefined ? sharedOf() : betweenOf()
   const known = snapshots.get(snapshot)
   if (known !== undefined) return known
   const connection = open()
@@ -45,10 +58,17 @@ function connectionOf(snapshot: number | undefined): Connection {
 
 const nothing: Cells = { columns: [], rows: [] }
 
-function answer({ work }: ScanRequest): Cells {
-  if (work.kind === 'read') {
-    return connectionOf(work.snapshot).statements.cells(work.text, work.values)
-  }
+/** What has arrived, in order. */
+const fresh: ScanRequest[] = []
+/** What was tried between the rows of another statement, and is not quick; and what waits for it. */
+const long: ScanRequest[] = []
+const owners = new OwnersInTurn()
+/** The statement that has its turn. */
+let running: { readonly id: number; readonly connection: Connection } | undefined
+let isTrying = false
+
+function answer({ id, work }: ScanRequest): Cells {
+  if (work.kind === 'read') return read(id, work)
   if (work.kind === 'checkpoint') {
     copier ??= open('copier')
     return copier.statements.cells(texts.checkpoint, [])
@@ -59,9 +79,23 @@ function answer({ work }: ScanRequest): Cells {
     return nothing
   }
   for (const { db } of snapshots.values()) db.close()
-  shared?.db.close()
-  copier?.db.close()
+  for (const connection of [shared, between, copier]) connection?.db.close()
   return nothing
+}
+
+function read(
+  id: number,
+  { text, values, snapshot }: Extract<ScanRequest['work'], { kind: 'read' }>,
+): Cells {
+  const connection = connectionOf(snapshot)
+  connection.time.secondsMax = isTrying ? Math.min(quickSeconds, secondsMax) : secondsMax
+  if (isTrying) return connection.statements.cells(text, values)
+  running = { id, connection }
+  try {
+    return connection.statements.cells(text, values)
+  } finally {
+    running = undefined
+  }
 }
 
 function outcomeOf(request: ScanRequest): ScanAnswer['outcome'] {
@@ -79,7 +113,76 @@ function outcomeOf(request: ScanRequest): ScanAnswer['outcome'] {
   }
 }
 
-parentPort?.on('message', (request: ScanRequest) => {
-  parentPort?.postMessage({ id: request.id, outcome: outcomeOf(request) } satisfies ScanAnswer)
-  if (request.work.kind === 'close') parentPort?.close()
+/** Called between the rows of the statement that runs. Ends it where nobody waits for it any more. */
+function tryNext(): void {
+  if (isTrying) return
+  receive()
+  const [next] = owners.take(fresh, 1)
+  if (next === undefined) return
+  isTrying = true
+  const outcome = mayBeTried(next) ? outcomeOf(next) : undefined
+  isTrying = false
+  if (outcome === undefined || outcome.kind === 'too long') long.push(next)
+  else port.postMessage({ id: next.id, outcome } satisfies ScanAnswer)
+}
+
+/** What needs another connection than the statement that runs. */
+function mayBeTried(request: ScanRequest): boolean {
+  const { work } = request
+  if (work.kind !== 'read' && work.kind !== 'end') return false
+  const isFree = work.snapshot === undefined || snapshots.get(work.snapshot) !== running?.connection
+  return isFree && !mustWait(request)
+}
+
+/** No snapshot ends before its reads have their answers, and nothing closes before all have. */
+function mustWait({ work }: ScanRequest): boolean {
+  if (work.kind === 'close') return fresh.length > 0 || long.length > 0
+  return work.kind === 'end' && long.some((other) => isReadOf(other, work.snapshot))
+}
+
+function isReadOf({ work }: ScanRequest, snapshot: number): boolean {
+  return work.kind === 'read' && work.snapshot === snapshot
+}
+
+function receive(): void {
+  for (let at = receiveMessageOnPort(port); at !== undefined; at = receiveMessageOnPort(port)) {
+    arrived(at.message)
+  }
+}
+
+function arrived(message: ScanMessage): void {
+  if (!('forget' in message)) {
+    fresh.push(message)
+    return
+  }
+  for (const list of [fresh, long]) {
+    const at = list.findIndex(({ id }) => id === message.forget)
+    if (at !== -1) list.splice(at, 1)
+  }
+  if (running?.id === message.forget) throw new StatementTooLong()
+}
+
+/** Both lists in turn, so that neither keeps the other one waiting. */
+function serve(): void {
+  while (fresh.length > 0 || long.length > 0) {
+    for (const list of [fresh, long]) {
+      const [next] = owners.take(list, 1)
+      if (next === undefined) continue
+      if (mustWait(next)) {
+        long.push(next)
+        continue
+      }
+      port.postMessage({ id: next.id, outcome: outcomeOf(next) } satisfies ScanAnswer)
+      if (next.work.kind === 'close') {
+        port.close()
+        return
+      }
+    }
+    receive()
+  }
+}
+
+port.on('message', (message: ScanMessage) => {
+  arrived(message)
+  serve()
 })

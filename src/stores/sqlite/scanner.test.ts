@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { behalfOf, whileAwaited } from '../awaited.ts'
 import { contractOptions } from '../contract/setting.ts'
 import { StatementTooLong, StoreUnavailable } from '../store.ts'
 import { openSqlite } from './open.ts'
@@ -70,15 +71,113 @@ test('a closed store answers no scan', async (t) => {
   await assert.rejects(store.sql.scan(sum), StoreUnavailable)
 })
 
-test('a scan that would never end ends, and the thread goes on', async (t) => {
+const withOwner = <T>(owner: string, work: () => T): T => behalfOf(owner).run(work)
+
+async function openScanner(t: TestContext, secondsMax: number): Promise<Scanner> {
   const folder = await mkdtemp(join(tmpdir(), 'armature-scan-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const path = join(folder, 'empty.db')
   new DatabaseSync(path).close()
-  const scanner = new Scanner(path, 0.05)
-  const endless = `WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up)
-    SELECT max(n) AS most FROM up WHERE within_time(n > 0)`
+  return new Scanner(path, secondsMax)
+}
+
+/** Goes through rows without an end. */
+const endless = `WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up)
+  SELECT max(n) AS most FROM up WHERE within_time(n > 0)`
+
+test('a scan that would never end ends, and the thread goes on', async (t) => {
+  const scanner = await openScanner(t, 0.05)
   await assert.rejects(scanner.all(endless, []), StatementTooLong)
   assert.deepEqual(await scanner.all('SELECT 1 AS one', []), [{ one: 1 }])
+  await scanner.close()
+})
+
+test('short scans are answered between the rows of long ones, also in snapshots', async (t) => {
+  const scanner = await openScanner(t, 1)
+  const ended: string[] = []
+  const noted = (name: string, work: Promise<unknown>) =>
+    work.then(
+      () => ended.push(name),
+      (error: unknown) => {
+        assert.ok(error instanceof StatementTooLong, String(error))
+        ended.push(`${name} was too long`)
+      },
+    )
+  const one = 'SELECT 1 AS one'
+  await Promise.all([
+    noted('long', scanner.all(endless, [])),
+    noted('long', scanner.all(endless, [])),
+    noted(
+      'long snapshot',
+      scanner.snapshot((reads) => reads.all(endless)),
+    ),
+    noted('short', scanner.all(one, [])),
+    noted(
+      'short snapshot',
+      scanner.snapshot(async (reads) => {
+        await reads.all(one)
+        await reads.all(one)
+      }),
+    ),
+  ])
+  assert.deepEqual(ended.toSorted(), [
+    'long snapshot was too long',
+    'long was too long',
+    'long was too long',
+    'short',
+    'short snapshot',
+  ])
+  // What was quick before the first long one had its answer.
+  assert.deepEqual(new Set(ended.slice(0, 2)), new Set(['short', 'short snapshot']))
+  await scanner.close()
+})
+
+test('long scans take turns by owner, and each has its whole time whatever ran between its rows', async (t) => {
+  const scanner = await openScanner(t, 1)
+  const ended: string[] = []
+  const scans = ['a', 'a', 'a', 'b'].map((owner) =>
+    withOwner(owner, () => assert.rejects(scanner.all(endless, []), StatementTooLong)).then(() =>
+      ended.push(owner),
+    ),
+  )
+  const finite =
+    'WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up LIMIT 400000) SELECT count(*) AS n FROM up WHERE within_time(n > 0)'
+  const honest = withOwner('c', () => scanner.all(finite, [])).then((rows) => {
+    assert.deepEqual(rows, [{ n: 400_000 }])
+    ended.push('c')
+  })
+  await Promise.all([...scans, honest])
+  assert.deepEqual(ended.slice(3), ['a', 'a'])
+  await scanner.close()
+})
+
+test('a snapshot that ends while its scan waits leaves nothing', async (t) => {
+  const scanner = await openScanner(t, 1)
+  const long = assert.rejects(scanner.all(endless, []), StatementTooLong)
+  const left = scanner.snapshot(async (reads) => {
+    void reads.all(endless).catch(() => undefined)
+    await reads.all('SELECT 1 AS one')
+  })
+  await Promise.all([long, left])
+  assert.deepEqual(await scanner.all('SELECT 1 AS one', []), [{ one: 1 }])
+  await scanner.close()
+})
+
+test('a scan that nobody waits for any more ends, whether it runs or waits', async (t) => {
+  const scanner = await openScanner(t, 600)
+  const left = new AbortController()
+  const scans = Array.from({ length: 3 }, () =>
+    assert.rejects(
+      whileAwaited(
+        () => left.signal,
+        () => scanner.all(endless, []),
+      ),
+      { message: 'left' },
+    ),
+  )
+  await scanner.all('SELECT 1 AS one', [])
+  left.abort(new Error('left'))
+  await Promise.all(scans)
+  // It would wait for ten minutes behind one of them.
   await scanner.close()
 })

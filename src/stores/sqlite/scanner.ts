@@ -1,13 +1,14 @@
 /**
  * Runs statements whose cost grows with a table in a thread, since a call of SQLite blocks its thread. The first
- * statement starts the thread. It reads what is committed, like the reading connection. Copying the log has a thread
- * of its own, so that no long scan delays it.
+ * statement starts the thread. It reads what is committed, like the reading connection. Short statements are answered
+ * between the rows of a long one. Copying the log has a thread of its own, so that no long scan delays it.
  */
 
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { objectMaker } from '#kernel/object-maker.ts'
-import { createRoom } from '#kernel/room.ts'
+import { type Awaited, createRoom } from '#kernel/room.ts'
+import { awaitedSignal, callOwner } from '../awaited.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import {
   type SqlReads,
@@ -17,12 +18,12 @@ import {
   StoreUnavailable,
 } from '../store.ts'
 import type { LogState } from './checkpoints.ts'
-import type { Cells, ScanAnswer, ScanRequest, ScanSettings } from './scan-messages.ts'
+import type { Cells, ScanAnswer, ScanMessage, ScanRequest, ScanSettings } from './scan-messages.ts'
 
-/** Others wait for the thread as long. */
+/** Other long statements wait for the thread as long. */
 const usualSecondsMax = 5
-/** Each has a connection of its own. */
-const snapshotsMax = 4
+/** Each has a connection of its own. The last place is for owners who have none. */
+const snapshots = { perOwnerMax: 2, sumMax: 4, spare: 1 }
 
 const oneByte = Buffer.alloc(1)
 
@@ -34,6 +35,13 @@ function openUnseen(file: string): number | undefined {
   return openSync(file, constants.O_RDONLY | (isOwn ? (constants.O_NOATIME ?? 0) : 0))
 }
 
+/** For whom a statement runs. */
+interface Caller {
+  readonly owner: string | undefined
+  /** Nobody waits for the answer once it is aborted. */
+  readonly signal: ReturnType<Awaited>
+}
+
 interface Waiting {
   resolve(cells: Cells): void
   reject(error: Error): void
@@ -42,7 +50,7 @@ interface Waiting {
 export class Scanner {
   readonly #settings: ScanSettings
   readonly #waiting = new Map<number, Waiting>()
-  readonly #snapshots = createRoom({ perOwnerMax: snapshotsMax, sumMax: snapshotsMax })
+  readonly #snapshots = createRoom(snapshots)
   #worker: Worker | undefined
   /** The descriptor of the log file, which is there as long as a connection is open. */
   #log: number | undefined
@@ -54,31 +62,35 @@ export class Scanner {
     this.#settings = { path, secondsMax }
   }
 
-  async all(
+  async all(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    return await this.#all(text, values, callerNow())
+  }
+
+  async #all(
     text: string,
     values: readonly SqlValue[],
+    caller: Caller,
     snapshot?: number,
   ): Promise<readonly SqlRow[]> {
     assertReads(text)
     assertCarried(values)
     const at = snapshot === undefined ? {} : { snapshot }
-    const { columns, rows } = await this.#ask({ kind: 'read', text, values, ...at })
+    const { columns, rows } = await this.#ask({ kind: 'read', text, values, ...at }, caller)
     return rows.map(objectMaker<SqlValue>(columns))
   }
 
   /** All reads of `work` see the store as it was at the first of them. */
   async snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T> {
-    const leave = await this.#snapshots.enter('snapshots', 1)
+    const caller = callerNow()
+    const { owner } = caller
+    const leave = await this.#snapshots.enter(owner ?? '', 1, awaitedSignal)
     const snapshot = ++this.#last
+    const read: SqlReads['all'] = (text, ...values) => this.#all(text, values, caller, snapshot)
     try {
-      return await work({
-        pauses: true,
-        all: (text, ...values) => this.all(text, values, snapshot),
-        scan: (text, ...values) => this.all(text, values, snapshot),
-      })
+      return await work({ pauses: true, all: read, scan: read })
     } finally {
       // Also when the thread is lost meanwhile: otherwise the place would stay taken for ever.
-      await this.#end(snapshot).finally(leave)
+      await this.#end(snapshot, owner).finally(leave)
     }
   }
 
@@ -98,8 +110,8 @@ export class Scanner {
     return { pages: Number(pages), copied: Number(copied) }
   }
 
-  async #end(snapshot: number): Promise<void> {
-    if (this.#worker !== undefined) await this.#ask({ kind: 'end', snapshot })
+  async #end(snapshot: number, owner: string | undefined): Promise<void> {
+    if (this.#worker !== undefined) await this.#ask({ kind: 'end', snapshot }, { owner })
   }
 
   async close(): Promise<void> {
@@ -117,19 +129,37 @@ export class Scanner {
     this.#isClosed = true
   }
 
-  #ask(work: ScanRequest['work']): Promise<Cells> {
+  #ask(work: ScanRequest['work'], { owner, signal }: Partial<Caller> = {}): Promise<Cells> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) {
         reject(new StoreUnavailable('The store is closed.', 'later'))
         return
       }
+      signal?.throwIfAborted()
       this.#worker ??= this.#start()
       const id = ++this.#last
-      this.#waiting.set(id, { resolve, reject })
+      const forget = (): void => {
+        this.#forget(id)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', forget)
+      const settled =
+        <T>(settle: (outcome: T) => void) =>
+        (outcome: T): void => {
+          signal?.removeEventListener('abort', forget)
+          settle(outcome)
+        }
+      this.#waiting.set(id, { resolve: settled(resolve), reject: settled(reject) })
       // A running statement keeps the process alive, like any work.
       this.#worker.ref()
-      this.#worker.postMessage({ id, work } satisfies ScanRequest)
+      this.#worker.postMessage({ id, work, owner } satisfies ScanRequest)
     })
+  }
+
+  #forget(request: number): void {
+    if (!this.#waiting.delete(request)) return
+    if (this.#waiting.size === 0) this.#worker?.unref()
+    this.#worker?.postMessage({ forget: request } satisfies ScanMessage)
   }
 
   #start(): Worker {
@@ -170,4 +200,8 @@ export class Scanner {
       reject(new StoreUnavailable(`SQLite cannot answer: ${reason}`, 'later'))
     }
   }
+}
+
+function callerNow(): Caller {
+  return { owner: callOwner(), signal: awaitedSignal() }
 }
