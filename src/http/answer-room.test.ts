@@ -78,6 +78,25 @@ test('one caller’s lists are made a few at a time, so that another’s begins'
   assert.equal(begun.length, 7)
 })
 
+test('lists that take long leave places for callers of whom none is made', async () => {
+  const { business, begun, held } = holding('{}')
+  const authenticate = (header = '') => ({ ...owner, id: header })
+  await using edge = await startEdge({
+    limits: { ...limits, answersAtOnceMax: 8 },
+    options: { business, authenticate },
+  })
+  const ask = (name: string) => edge.fetch(list, { as: name })
+  const all = ['a', 'a', 'b', 'b', 'c', 'c'].map(ask)
+  await until(() => begun.length === 6)
+  all.push(ask('d'), ask('d'))
+  await until(() => begun.length === 7)
+  all.push(ask('e'))
+  await until(() => begun.includes('Bearer e'))
+  const letting = setInterval(() => held.shift()?.(), 1)
+  for (const answer of await Promise.all(all)) assert.equal(answer.status, 200)
+  clearInterval(letting)
+})
+
 test('questions to the directory that read many principals are answered a few at a time for each caller', async () => {
   const held: (() => void)[] = []
   const begun: string[] = []

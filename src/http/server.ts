@@ -288,6 +288,8 @@ function roomsOf(
     answerRoom: createRoom({
       perOwnerMax: limits.answersAtOncePerPrincipalMax,
       sumMax: limits.answersAtOnceMax,
+      // For callers of whom no answer is made: those of others may take long.
+      spare: Math.floor(limits.answersAtOnceMax / 4),
     }),
     // No bound for all callers together: slow readers would make everybody wait. Unread bytes are bounded elsewhere.
     unreadRoom: createRoom({
