@@ -15,6 +15,8 @@ export interface Principal {
   readonly clientId: string
   /** The groups an external issuer asserts. Groups of our own directory are looked up instead. */
   readonly groups: readonly string[]
+  /** What it acts through, which deny assignments leave out by id. Only this server sets it; a group of the same id is not it. */
+  readonly through?: readonly string[]
   /** The external issuer of the principal. Absent for principals of our own directory. */
   readonly issuer?: string
   /** The generation of the tokens of a principal of our own directory. A revocation changes it. */
@@ -31,7 +33,8 @@ export function writerOf(caller: Principal, before: Principal | undefined): Prin
     before.id === caller.id &&
     before.issuer === caller.issuer &&
     before.generation === caller.generation &&
-    before.groups.join() === caller.groups.join()
+    before.groups.join() === caller.groups.join() &&
+    before.through?.join() === caller.through?.join()
   return same ? before : caller
 }
 

@@ -4,6 +4,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import { type AccessRequest, type Attributes, noAttributes, type Verdict } from '#plane/access.ts'
 import { behalfOf, callOwner } from '#stores/awaited.ts'
 import { createMemoryReader, idOf, sampleContext } from '../../testing/memory-reader.ts'
+import { everybody } from '../resources/deny-assignments/model.ts'
 import { createAuthorizer } from './authorizer.ts'
 import { ownerRoleId } from './built-in-roles.ts'
 import type { Position } from './freshness.ts'
@@ -304,6 +305,37 @@ test('a denied data action forbids the use by either way; a denied action only i
     assert.equal(await uses(), !byKeys)
     rows.remove(denial)
     assert.equal(await uses(), true)
+  }
+})
+
+test('what is left out by what one acts through is left out for no group of its id, and not remembered', async () => {
+  const { authorizer, grant, rows } = setUp()
+  grant(sub, contributor)
+  rows.put(`${sub}/providers/Vendor.Authorization/denyAssignments/${name}`, {
+    denyAssignmentName: 'd',
+    permissions: [{ actions: ['*/read'], notActions: [], dataActions: [], notDataActions: [] }],
+    doNotApplyToChildScopes: false,
+    principals: [{ id: everybody, type: 'SystemDefined' }],
+    excludePrincipals: [{ id: team, type: 'SystemDefined' }],
+  })
+  const reads = (more: object): unknown => {
+    const question = ask(read, sub)
+    return authorizer.allows({ ...question, principal: { ...question.principal, ...more } })
+  }
+  const found = async (more: object): Promise<unknown> => {
+    const { principal, ...question } = ask(read, sub)
+    return (await authorizer.prohibitionsFor?.({ ...principal, ...more }))?.find(question)?.name
+  }
+  for (const [more, isLeftOut] of [
+    [{ groups: [team] }, false],
+    [{ through: [ann, team] }, true],
+    [{}, false],
+    [{ through: [ann] }, false],
+    [{ id: team }, false],
+    [{ groups: [ann], through: [team] }, true],
+  ] as const) {
+    assert.equal(await reads(more), isLeftOut, JSON.stringify(more))
+    assert.equal(await found(more), isLeftOut ? undefined : 'd', JSON.stringify(more))
   }
 })
 

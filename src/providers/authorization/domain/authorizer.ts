@@ -131,8 +131,8 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   function answer(question: AccessRequest): Verdict | Promise<Verdict> {
     const { principal, scope } = question
     const action = rememberedAs(question)
-    // The groups in tokens differ from token to token, so these answers are not remembered.
-    const mayRemember = principal.groups.length === 0
+    // The groups in tokens differ from token to token, and nobody acts through something always: these answers are not remembered.
+    const mayRemember = principal.groups.length === 0 && principal.through === undefined
     const remembered = mayRemember ? decisions.get(principal.id, action, scope.key) : undefined
     if (remembered !== undefined) return remembered
     const known = standings.get(principal.id)
@@ -372,13 +372,12 @@ function permissionsOf(
 function prohibitionsIn(
   grants: GrantIndex,
   keysOf: (scope: ResourceId) => readonly string[],
-  { principalIds, asserted, attributes }: Holders & { readonly attributes: Attributes },
+  { attributes, ...holders }: Holders & { readonly attributes: Attributes },
 ): Prohibitions {
   const whole = ({ action, scope }: Pick<AccessRequest, 'action' | 'scope'>): DecisionRequest => ({
     action: action.toLowerCase(),
     scopeKeys: keysOf(scope),
-    principalIds,
-    ...(asserted === undefined ? {} : { asserted }),
+    ...holders,
     principal: attributes,
   })
   return {
@@ -409,14 +408,14 @@ function anyHolds(conditions: readonly Condition[], facts: ConditionFacts): bool
 }
 
 function holdersOf(
-  { id, groups }: Pick<Principal, 'id' | 'groups'>,
+  { id, groups, through }: Pick<Principal, 'id' | 'groups' | 'through'>,
   { groupIds }: Standing,
 ): Holders {
   const own = [id, ...groupIds]
-  if (groups.length === 0) return { principalIds: own }
+  if (groups.length === 0) return { principalIds: own, through }
   const asserted = new Set(groups.map((group) => group.toLowerCase()))
   for (const one of own) asserted.delete(one)
-  return { principalIds: [...own, ...asserted], asserted }
+  return { principalIds: [...own, ...asserted], asserted, through }
 }
 
 function inLowerCase(attributes: PrincipalAttributes): Attributes {

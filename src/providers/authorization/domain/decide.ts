@@ -33,6 +33,8 @@ export interface Denial {
   /** Everybody, when undefined. */
   readonly principalIds: ReadonlySet<string> | undefined
   readonly excludedIds: ReadonlySet<string>
+  /** It does not apply to who acts through one of these. */
+  readonly throughIds: ReadonlySet<string>
   readonly denies: CompiledPermissions
 }
 
@@ -47,6 +49,8 @@ export interface Holders {
   readonly principalIds: readonly string[]
   /** Of them, groups that a token asserts: its issuer may let people name them, also like the id of somebody. */
   readonly asserted?: ReadonlySet<string>
+  /** As `Principal.through`. */
+  readonly through?: readonly string[] | undefined
 }
 
 export function isHeld({ principalId, isForGroup }: Grant, { asserted }: Holders): boolean {
@@ -85,7 +89,8 @@ export function denialOf(
     isDataAction,
     scopeKeys,
     principalIds,
-  }: Pick<DecisionRequest, 'action' | 'isDataAction' | 'scopeKeys' | 'principalIds'>,
+    through,
+  }: Pick<DecisionRequest, 'action' | 'isDataAction' | 'scopeKeys' | 'principalIds' | 'through'>,
   denials: Denials,
 ): Denial | undefined {
   const target = scopeKeys.at(-1)
@@ -98,6 +103,7 @@ export function denialOf(
           (denial.principalIds === undefined ||
             principalIds.some((id) => denial.principalIds?.has(id))) &&
           !principalIds.some((id) => denial.excludedIds.has(id)) &&
+          through?.some((id) => denial.throughIds.has(id)) !== true &&
           denial.denies[planeOf(isDataAction)](action),
       )
     if (found !== undefined) return found

@@ -98,13 +98,17 @@ interface SharedOne {
 
 function denialIn({ id, model }: Resource<DenyAssignment>, denies: CompiledPermissions): Denial {
   const principalIds = new Set(model.principals.map((one) => one.id))
+  const [through, excluded] = [true, false].map((isThrough) =>
+    model.excludePrincipals.filter(({ type }) => (type === 'SystemDefined') === isThrough),
+  )
   return {
     key: id.key,
     name: model.denyAssignmentName,
     scopeKey: scopeOf(id).key,
     onlyHere: model.doNotApplyToChildScopes,
     principalIds: principalIds.has(everybody) ? undefined : principalIds,
-    excludedIds: new Set(model.excludePrincipals.map((one) => one.id)),
+    excludedIds: new Set(excluded?.map((one) => one.id)),
+    throughIds: new Set(through?.map((one) => one.id)),
     denies,
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The deny settings of a stack as deny assignments: one at each resource it manages. A group of its own exempts
+ * The deny settings of a stack as deny assignments: one at each resource it manages. An id of its own exempts
  * whoever changes these resources through the stack.
  */
 

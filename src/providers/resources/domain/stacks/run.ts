@@ -72,7 +72,7 @@ export function deploymentRunOf(run: string): string {
 
 /** The principal, exempted from the stack's own deny assignments. */
 export function throughStack(principal: Principal, memberId: string): Principal {
-  return { ...principal, groups: [...principal.groups, memberId] }
+  return { ...principal, through: [...(principal.through ?? []), memberId] }
 }
 
 export class StackRun {

@@ -73,6 +73,23 @@ for (const [what, before] of [
   })
 }
 
+test('what a stack denies is denied to a group that is named like what exempts its own changes', async () => {
+  await using t = await startDeployments()
+  await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
+  await put(t, bodyOf('denyWriteAndDelete', vault('1')))
+  const path = `${group}/providers/Vendor.Secrets/vaults/kept`
+  const list = `${path}/providers/Vendor.Authorization/denyAssignments`
+  const { body } = await t.call('GET', list, undefined, { version: '2022-04-01' })
+  const [denial] = JSON.parse(JSON.stringify(body)).value
+  const named = denial.properties.excludePrincipals.map((one: { id: string }) => one.id)
+  assert.equal(named.length, 1)
+  const as = { ...owner, groups: named }
+  const gone = t.call('DELETE', path, undefined, { version: '2026-01-01', as })
+  await assert.rejects(gone, { code: 'DenyAssignmentAuthorizationFailed' })
+  await put(t, bodyOf('denyWriteAndDelete', vault('2')), as)
+  assert.equal(await valueAt(t, group), '2')
+})
+
 test('a stack whose last request denies nothing may deny still, and takes the right as well', async () => {
   await using t = await startDeployments()
   for (const path of [group, other]) {
