@@ -1,7 +1,7 @@
 /**
- * The way out: everything the server connects to on a caller's behalf asks here first. A name is resolved once, every
- * address it has is judged, and the connection goes to those very addresses, so that no second answer of a name server
- * can differ. What a caller is told never says what was found behind an address; the operator's log does.
+ * The way out: everything the server connects to on a caller's behalf asks here first. A name is resolved once, sixteen
+ * of its addresses at the most are judged, and the connection goes to those very addresses, so that no second answer of a
+ * name server can differ. What a caller is told never says what was found behind an address; the operator's log does.
  */
 
 import { lookup as resolveName } from 'node:dns/promises'
@@ -12,8 +12,8 @@ import { isOwnAddress } from './own-address.ts'
 import { createPolicy, type OutboundSettings } from './policy.ts'
 import { wordsOf } from './tls.ts'
 
-/** All addresses of a name. Rejects when it has none. */
-export type Resolve = (name: string) => Promise<readonly string[]>
+/** All addresses of a name. Rejects when it has none, with the system's code. `signal`: nobody waits any more. */
+export type Resolve = (name: string, signal?: AbortSignal) => Promise<readonly string[]>
 
 export interface Destination {
   /** `https`, `http`, `postgresql`: the schemes that rules name. */
@@ -37,8 +37,8 @@ export interface Route {
 export interface Outbound {
   /** For child processes, which open their own connections. */
   readonly settings: OutboundSettings
-  /** Throws `NotReached`. */
-  route(destination: Destination): Promise<Route>
+  /** Throws `NotReached`. `signal`: nobody waits any more. */
+  route(destination: Destination, signal?: AbortSignal): Promise<Route>
   /**
    * The same policy with more destinations allowed: addresses that the operator named elsewhere. Denied ones stay
    * denied.
@@ -101,10 +101,14 @@ export function openOutbound(options: OutboundOptions): Outbound {
     else own.delete(plain)
   }
 
-  async function addressesOf(destination: Destination, host: string): Promise<readonly string[]> {
+  async function addressesOf(
+    destination: Destination,
+    host: string,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly string[]> {
     if (isIP(host) !== 0) return [host]
     try {
-      return (await resolve(host)).slice(0, addressesMax)
+      return (await resolve(host, signal)).slice(0, addressesMax)
     } catch (error) {
       throw failed(destination, error)
     }
@@ -117,7 +121,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       const allow = [...settings.allow, ...urls.map(ruleFor)]
       return openOutbound({ ...options, settings: { ...settings, allow } })
     },
-    async route(destination) {
+    async route(destination, signal) {
       const { scheme, port } = destination
       const host = canonicalHost(destination.host)
       if (host === undefined || !Number.isInteger(port) || port < 1 || port > 65_535) {
@@ -127,7 +131,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       if (isIP(host) !== 0) await lookWhose(host)
       const ruledOut = policy.judgeText(target)
       if (ruledOut !== undefined) throw refused(destination, ruledOut, true)
-      const addresses = await addressesOf(destination, host)
+      const addresses = await addressesOf(destination, host, signal)
       if (addresses.length === 0) throw refused(destination, 'the name has no address', false)
       for (const address of addresses) {
         if (address !== host) await lookWhose(address)

@@ -63,7 +63,7 @@ async function routeTo(
   signal.addEventListener('abort', end)
   try {
     signal.throwIfAborted()
-    return await Promise.race([outbound.route(destination), ended.promise])
+    return await Promise.race([outbound.route(destination, signal), ended.promise])
   } catch (error) {
     throw outbound.failed(destination, error)
   } finally {

@@ -3,16 +3,22 @@
 import { lookup } from 'node:dns/promises'
 import type { Answer, Lookup } from './messages.ts'
 
+const slowMilliseconds = 1000
+
 function say(message: Answer): void {
   // A parent that is gone receives nothing; the disconnect event ends this process.
   process.send?.(message, undefined, undefined, () => undefined)
 }
 
 process.on('message', ({ id, name }: Lookup) => {
-  lookup(name, { all: true }).then(
-    (found) => say({ id, addresses: found.map(({ address }) => address) }),
-    (error: unknown) => say({ id, reason: error instanceof Error ? error.message : String(error) }),
-  )
+  // The time of the system alone: the other process may stand still, and this one has to start.
+  const slow = setTimeout(() => say({ id, isSlow: true }), slowMilliseconds)
+  lookup(name, { all: true })
+    .finally(() => clearTimeout(slow))
+    .then(
+      (found) => say({ id, addresses: found.map(({ address }) => address) }),
+      ({ message, code }: NodeJS.ErrnoException) => say({ id, reason: message, code }),
+    )
 })
 // A service manager signals every process of a service. The parent ends this one when its own work is done.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)

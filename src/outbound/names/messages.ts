@@ -7,4 +7,7 @@ export interface Lookup {
 
 export type Answer =
   | { readonly id: number; readonly addresses: readonly string[] }
-  | { readonly id: number; readonly reason: string }
+  /** `code`: the system's, of what it could not resolve. */
+  | { readonly id: number; readonly reason: string; readonly code?: string | undefined }
+  /** It takes long, and is under way. */
+  | { readonly id: number; readonly isSlow: true }

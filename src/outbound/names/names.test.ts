@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -20,6 +20,15 @@ function pipeIn(t: TestContext): string {
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
   return pipe
+}
+
+/** Whoever waits for a writer reads the end. */
+function releaseReaders(pipe: string): void {
+  try {
+    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK))
+  } catch {
+    // Nobody waits.
+  }
 }
 
 test('names that nobody answers for hold up no others', { skip: !isLinux }, async (t) => {
@@ -51,12 +60,67 @@ test('a name that was quick waits for none of any number of domains that nobody 
   await ended
 })
 
+test('whoever gives up waits for no place, and a name under way is joined without one', {
+  skip: !isLinux,
+}, async (t) => {
+  const names = new Names({ HOSTALIASES: pipeIn(t) })
+  await using _names = names
+  // All places of names that are not known.
+  const held = Promise.allSettled(
+    Array.from({ length: 12 }, (_, at) => names.resolve(`silent-${at}`)),
+  )
+  const gone = new Error('nobody waits')
+  await assert.rejects(names.resolve('silent-12', AbortSignal.abort(gone)), gone)
+  const giving = new AbortController()
+  const waiting = names.resolve('silent-13', giving.signal)
+  giving.abort(gone)
+  await assert.rejects(waiting, gone)
+  const joined = names.resolve('silent-0', AbortSignal.abort(gone))
+  const ended = assert.rejects(joined, /the control plane ends/)
+  await names[Symbol.asyncDispose]()
+  await ended
+  await held
+})
+
+test('a name is slow by the time of the system, however long this process stands still', {
+  skip: !isLinux,
+}, async (t) => {
+  const pipe = pipeIn(t)
+  const names = new Names({ HOSTALIASES: pipe })
+  await using _names = names
+  await names.resolve('localhost')
+  const silent = ['a', 'b', 'c', 'd']
+  const first = Promise.allSettled(silent.map((name) => names.resolve(name)))
+  const quick = names.resolve('localhost')
+  await new Promise((resolve) => setImmediate(resolve))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500)
+  await quick
+  const stopped = new AbortController()
+  const released = (async () => {
+    while (!stopped.signal.aborted) {
+      releaseReaders(pipe)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  })()
+  await first
+  stopped.abort()
+  await released
+  // All places of slow names.
+  const held = Promise.allSettled(silent.map((name) => names.resolve(name)))
+  await names.resolve('localhost')
+  await names[Symbol.asyncDispose]()
+  await held
+})
+
 test('what the system says of a name is said, and a process that is lost is followed by another', {
   skip: !isLinux,
 }, async () => {
   const names = new Names()
   await using _names = names
-  await assert.rejects(names.resolve('name.invalid'), /getaddrinfo/)
+  await assert.rejects(names.resolve('name.invalid'), {
+    message: /getaddrinfo/,
+    code: /^(?:ENOTFOUND|EAI_AGAIN)$/,
+  })
   const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
   const pids = children.trim().split(' ').map(Number)
   assert.equal(pids.length, 1)

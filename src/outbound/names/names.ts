@@ -9,6 +9,7 @@ import { beginProcess } from '#threads/begin-process.ts'
 import type { Runner } from '#threads/limited-threads.ts'
 import type { Resolve } from '../outbound.ts'
 import type { Answer, Lookup } from './messages.ts'
+import { domainOf, type Pace, Paces } from './paces.ts'
 
 /**
  * Names that are resolved at once, of one domain and of all; the last places are for domains without one. Domains whose servers do
@@ -19,12 +20,8 @@ const sizes = {
   unknown: { perOwnerMax: 4, sumMax: 12, spare: 4 },
   slow: { perOwnerMax: 4, sumMax: 4 },
 }
-type Pace = keyof typeof sizes
 /** A process resolves with half of its threads. */
 const threads = 2 * (sizes.quick.sumMax + sizes.unknown.sumMax + sizes.slow.sumMax)
-const slowMilliseconds = 1000
-/** Names of which it is remembered how long they took. */
-const rememberedMax = 10_000
 /** A name that finds no place for so long is not resolved. */
 const waitingMilliseconds = 15_000
 /** The process ends after this long without a name. */
@@ -33,6 +30,8 @@ const heapMegabytes = 32
 const closing = 'the control plane ends'
 
 interface Waiting {
+  readonly name: string
+  isSlow: boolean
   resolve(addresses: readonly string[]): void
   reject(error: Error): void
 }
@@ -44,7 +43,9 @@ export class Names implements AsyncDisposable {
     unknown: createRoom(sizes.unknown),
     slow: createRoom(sizes.slow),
   }
-  readonly #paces = new Map<string, Pace>()
+  readonly #paces = new Paces()
+  /** By name. */
+  readonly #underway = new Map<string, Promise<readonly string[]>>()
   readonly #waiting = new Map<number, Waiting>()
   #child: Runner | undefined
   #last = 0
@@ -56,30 +57,24 @@ export class Names implements AsyncDisposable {
     this.#environment = environment
   }
 
-  readonly resolve: Resolve = async (name) => {
-    const late = () => AbortSignal.timeout(waitingMilliseconds)
-    const room = this.#rooms[this.#paces.get(name) ?? 'unknown']
+  readonly resolve: Resolve = async (name, signal) => {
+    const others = this.#underway.get(name)
+    if (others !== undefined) return others
+    const room = this.#rooms[this.#paces.of(name)]
+    const late = () => signal ?? AbortSignal.timeout(waitingMilliseconds)
     const leave = await room.enter(domainOf(name), 1, late)
-    let pace: Pace = 'quick'
-    const isSlow = setTimeout(() => {
-      pace = 'slow'
-      this.#remember(name, pace)
-    }, slowMilliseconds).unref()
-    try {
-      const found = await this.#resolved(name)
-      this.#remember(name, pace)
-      return found
-    } finally {
+    // Somebody else may have begun meanwhile.
+    const before = this.#underway.get(name)
+    if (before !== undefined) {
       leave()
-      clearTimeout(isSlow)
+      return before
     }
-  }
-
-  #remember(name: string, pace: Pace): void {
-    // Behind those that were not used for longer.
-    this.#paces.delete(name)
-    this.#paces.set(name, pace)
-    if (this.#paces.size > rememberedMax) this.#paces.delete(this.#paces.keys().next().value ?? '')
+    const own = this.#resolved(name).finally(() => {
+      this.#underway.delete(name)
+      leave()
+    })
+    this.#underway.set(name, own)
+    return own
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -93,7 +88,7 @@ export class Names implements AsyncDisposable {
     clearTimeout(this.#idle)
     const id = ++this.#last
     const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
-    this.#waiting.set(id, { resolve, reject })
+    this.#waiting.set(id, { name, isSlow: false, resolve, reject })
     // What is under way keeps the process running, as any connection does.
     this.#child.ref()
     this.#child.postMessage({ id, name } satisfies Lookup)
@@ -117,9 +112,17 @@ export class Names implements AsyncDisposable {
 
   #hear(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
+    if (waiting === undefined) return
+    if ('isSlow' in answer) {
+      waiting.isSlow = true
+      this.#paces.remember(waiting.name, 'slow')
+      return
+    }
     this.#waiting.delete(answer.id)
-    if ('addresses' in answer) waiting?.resolve(answer.addresses)
-    else waiting?.reject(new Error(answer.reason))
+    if ('addresses' in answer) {
+      if (!waiting.isSlow) this.#paces.remember(waiting.name, 'quick')
+      waiting.resolve(answer.addresses)
+    } else waiting.reject(Object.assign(new Error(answer.reason), { code: answer.code }))
     if (this.#waiting.size > 0) return
     this.#child?.unref()
     clearTimeout(this.#idle)
@@ -133,14 +136,4 @@ export class Names implements AsyncDisposable {
     for (const { reject } of this.#waiting.values()) reject(new Error(reason))
     this.#waiting.clear()
   }
-}
-
-/** Below them names belong to one owner each: `example.co.uk` is nobody's but its owner's, as `example.org` is. */
-const shared = /^(?:ac|co|com|edu|go|gob|gov|ltd|me|mil|ne|net|nom|or|org|plc|sch)\.[a-z]{2}$/
-
-/** What belongs to one owner. Whoever has a domain has any number of names in it. */
-function domainOf(name: string): string {
-  const labels = name.split('.')
-  const two = labels.slice(-2).join('.')
-  return shared.test(two) ? labels.slice(-3).join('.') : two
 }

@@ -25,7 +25,9 @@ export function watchedWay(
   const asked: string[] = []
   const resolve: Resolve = async (name) => {
     const answers = names[name]
-    if (answers === undefined) throw new Error(`ENOTFOUND ${name}`)
+    if (answers === undefined) {
+      throw Object.assign(new Error(`ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
+    }
     const times = asked.filter((one) => one === name).length
     asked.push(name)
     return answers[Math.min(times, answers.length - 1)] ?? []

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Paces } from './paces.ts'
+
+test('names of a domain that nobody answers for are slow the first time, too', () => {
+  const paces = new Paces()
+  assert.equal(paces.of('1.dead.example'), 'unknown')
+  paces.remember('1.dead.example', 'slow')
+  assert.equal(paces.of('2.dead.example'), 'slow')
+  assert.equal(paces.of('dead.example.co.uk'), 'unknown')
+  paces.remember('2.dead.example', 'quick')
+  assert.equal(paces.of('1.dead.example'), 'slow')
+  assert.equal(paces.of('2.dead.example'), 'quick')
+  assert.equal(paces.of('3.dead.example'), 'unknown')
+})
+
+test('any number of slow names make no domain slow that had a quick one', () => {
+  const paces = new Paces()
+  paces.remember('one.shared.example', 'quick')
+  for (let at = 0; at < 1000; at++) paces.remember(`${at}.shared.example`, 'slow')
+  assert.equal(paces.of('two.shared.example'), 'unknown')
+})
+
+test('a domain with any number of names has none of others forgotten', () => {
+  const paces = new Paces()
+  paces.remember('one.quiet.test', 'quick')
+  for (let at = 0; at < 20_000; at++) paces.remember(`${at}.many.example`, 'quick')
+  assert.equal(paces.of('one.quiet.test'), 'quick')
+  assert.equal(paces.of('19999.many.example'), 'quick')
+  assert.equal(paces.of('0.many.example'), 'unknown')
+})
+
+test('of many domains those that were used last are remembered', () => {
+  const paces = new Paces()
+  for (let at = 0; at < 10_001; at++) {
+    paces.remember('used.test', 'slow')
+    paces.remember(`${at}.test`, 'slow')
+  }
+  assert.equal(paces.of('0.test'), 'unknown')
+  assert.equal(paces.of('2.test'), 'slow')
+  assert.equal(paces.of('10000.test'), 'slow')
+  assert.equal(paces.of('used.test'), 'slow')
+})
