@@ -7,6 +7,8 @@ import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { EngineError } from './engine.ts'
 
 const hub = 'registry-1.docker.io'
+/** What the system says of a name for which it finds no address. */
+const unresolved: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL'])
 
 /** Throws `EngineError` for a registry that the policy refuses. Without a policy every one is allowed. */
 export async function requireRegistry(
@@ -25,8 +27,10 @@ export async function requireRegistry(
       const reason = 'its registry must not be asked from here'
       throw new EngineError('refused', unpulled(image, reason), { cause: error })
     }
-    // A name that does not resolve here may be known to the engine, or belong to a mirror.
-    if (error.cause === undefined) throw unreachedRegistry(image, error)
+    // A name that does not resolve here may be known to the engine, or belong to a mirror. One that was not looked up (no place was
+    // free, the server ends) may lead anywhere.
+    const { code } = (error.cause ?? {}) as NodeJS.ErrnoException
+    if (!unresolved.has(code)) throw unreachedRegistry(image, error)
   }
 }
 

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { silentLog } from '#kernel/ports.ts'
+import { Names } from '#outbound/names/names.ts'
+import { openOutbound } from '#outbound/outbound.ts'
 import { closedPort, localServer, watchedWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { EngineError } from '../engine.ts'
@@ -121,4 +124,15 @@ test('registries are judged by their host; one that only the engine knows is lef
   await requireRegistry('library/nginx', outbound)
   await requireRegistry('lan.test:5000/x', outbound)
   assert.deepEqual(asked.filter((name) => name.includes('docker')).length, 2)
+})
+
+test('a registry whose name was not looked up is not judged, and not asked', async () => {
+  await using names = new Names()
+  const settings = { mode: 'guarded', allow: [], deny: [] } as const
+  const outbound = openOutbound({ settings, log: silentLog, resolve: names.resolve })
+  // The system says that it knows no such name.
+  await requireRegistry('lan.invalid:5000/x', outbound)
+  await names[Symbol.asyncDispose]()
+  const { kind } = await failure(requireRegistry('lan.invalid:5000/x', outbound))
+  assert.equal(kind, 'unavailable')
 })
