@@ -31,7 +31,7 @@ import { asReal, constant, isNumeric, isWhole } from './typing.ts'
 
 /**
  * The number of arithmetic operators in one filter, `round` among them. Together with the bounds of constants this keeps
- * every result within a double, and statements short: some write an operand twice.
+ * every result within a double, and what is computed in one another shallow.
  */
 const arithmeticMax = 8
 
@@ -293,7 +293,7 @@ class Checker {
     })
     const nullable = list.some((one) => one.nullable)
     const { name } = node
-    // Its operand is written twice, as that of some operators is.
+    // One store computes it in a query of its own, as both do `mod`.
     if (name === 'round') this.#countArithmetic(node.position)
     const call: Expression = { form: 'call', kind: shape.result, nullable, name, arguments: list }
     this.#searched += comparedBy(call)

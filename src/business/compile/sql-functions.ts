@@ -5,6 +5,7 @@ import type { CallExpression } from './expression.ts'
 import {
   bare,
   castNames,
+  computed,
   type Dialect,
   type Fragment,
   joined,
@@ -64,7 +65,7 @@ export function callOf(
     case 'round':
       // Halves round away from zero. One store's own function does so; the other's does not.
       if (!isPostgres) return joined('round(', first, ')')
-      return joined('(sign(', first, ') * floor(abs(', first, ') + 0.5))')
+      return computed('sign(v0) * floor(abs(v0) + 0.5)', first)
     case 'floor':
       return joined('floor(', first, ')')
     case 'ceiling':

@@ -31,6 +31,7 @@ import type {
 import {
   bare,
   between,
+  computed,
   type Dialect,
   type Fragment,
   joined,
@@ -344,7 +345,7 @@ export class SqlWriter {
       case 'truncdiv':
         return joined('trunc(', one, ' / nullif(', other, ', 0))')
       case 'mod':
-        return joined('(', one, ' - ', other, ' * trunc(', one, ' / nullif(', other, ', 0)))')
+        return computed('v0 - v1 * trunc(v0 / nullif(v1, 0))', one, other)
     }
   }
 

@@ -60,11 +60,7 @@ function operationsOf(expression: Expression, lists: LookedThrough[]): number {
     case 'and':
     case 'or':
       return having(expression.terms)
-    case 'arithmetic': {
-      const { left, right, operator } = expression
-      // It writes both twice.
-      return having(operator === 'mod' ? [left, right, left, right] : [left, right])
-    }
+    case 'arithmetic':
     case 'compare':
       return having([expression.left, expression.right])
     case 'related':

@@ -27,6 +27,11 @@ interface Scanned {
 /** The number of rows that an index may skip without a scan. */
 const skippedMax = 1_000
 
+/** As many as a statement has that names one sum. */
+const shortCharacters = 8_192
+/** They are prepared in the time in which one row is looked through. */
+const charactersOfRow = 64
+
 /** True if the matching rows may have to be searched among all rows. */
 export function mayScan({ filter, orderBy, skip }: QueryOptions): boolean {
   return filter !== undefined || orderBy.length > 0 || skip > skippedMax
@@ -45,6 +50,8 @@ export async function scan(
 ): Promise<readonly SqlRow[]> {
   const { reads } = reading
   if (reads.scan !== undefined) return await reads.scan(text, ...values)
+  // To prepare a long statement takes as much as to look through rows.
+  reading.budget.nested.scanned -= Math.max(0, text.length - shortCharacters) / charactersOfRow
   await requireFew(reading, scanned)
   return await reads.all(text, ...values)
 }
@@ -53,7 +60,9 @@ async function requireFew(reading: ReadContext, scanned: Scanned): Promise<void>
   const { scannedRowsMax } = odataLimits
   const { nested } = reading.budget
   const all = lookedThrough(scanned.entity, scanned.table, scanned.options)
-  for (const { entity, table, weight } of all) {
+  for (const [table, some] of Map.groupBy(all, (one) => one.table)) {
+    const { entity } = some[0] ?? scanned
+    const weight = some.reduce((sum, one) => sum + one.weight, 0)
     nested.scanned -= weight * (await countFew(reading, { ...scanned, entity, table }))
     if (nested.scanned >= 0) continue
     throw refuse.BadRequest({
