@@ -6,6 +6,12 @@
 import type { SqlValue } from './store.ts'
 
 /**
+ * Of a longer text a store keeps nothing for its next use: callers make many long ones, and what is prepared takes ten times
+ * as much, or more.
+ */
+export const rememberedCharactersMax = 16_384
+
+/**
  * `?` → `$1`, `$2`, … outside of string literals, quoted names and comments. Since every bare `?` is a
  * parameter, the operators of PostgreSQL that contain one are outside the common subset.
  */

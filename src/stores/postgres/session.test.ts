@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { contractOptions } from '../contract/setting.ts'
+import { rememberedCharactersMax } from '../sql.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '../testing/postgres-server.ts'
 import { openPostgres } from './open.ts'
 import { PreparedStatements } from './session.ts'
@@ -20,6 +21,21 @@ test('texts that stay prepared have so many characters together, and what was la
   // What has no name gets none by being asked once.
   const named = long.filter(isNamed)
   assert.ok(named.length > 10 && named.length < 40, `${named.length} of them`)
+})
+
+test('a long text gets no name, and is not remembered', () => {
+  const prepared = new PreparedStatements()
+  const isNamed = (text: string): boolean => typeof prepared.relational(text, [1]) !== 'string'
+  const withCharacters = (count: number): string => `select ? as one -- `.padEnd(count, 'x')
+  for (const [count, expected] of [
+    [rememberedCharactersMax, true],
+    [rememberedCharactersMax + 1, false],
+  ] as const) {
+    const text = withCharacters(count)
+    assert.equal(isNamed(text), false)
+    assert.equal(isNamed(text), expected)
+    assert.equal(isNamed(text), expected)
+  }
 })
 
 test('a connection lets go of the texts that were used longest ago', async (t: TestContext) => {

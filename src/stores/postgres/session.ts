@@ -5,7 +5,7 @@
 
 import type { CustomTypesConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
 
-import { numberParameters } from '../sql.ts'
+import { numberParameters, rememberedCharactersMax } from '../sql.ts'
 import type { SqlValue } from '../store.ts'
 import { StalePlan, translate } from './failure.ts'
 import type { Statement } from './statements.ts'
@@ -51,8 +51,9 @@ export class PreparedStatements {
   #namedCharacters = 0
   #namesMade = 0
 
-  /** A text of another area, with `?` for parameters. It gets a name at its second use. */
+  /** A text of another area, with `?` for parameters. It gets a name at its second use, unless it is long. */
   relational(text: string, values: readonly Parameter[]): Statement | string {
+    if (text.length > rememberedCharactersMax) return numberParameters(text)
     const named = this.#named.get(text)
     if (named !== undefined) {
       // The last place is that of the last use.
@@ -63,7 +64,7 @@ export class PreparedStatements {
     const seen = this.#seen.get(text)
     const numbered = seen ?? numberParameters(text)
     // Without values the driver sends a plain text, which needs no preparation.
-    if (seen !== undefined && values.length > 0 && text.length <= namedCharactersMax) {
+    if (seen !== undefined && values.length > 0) {
       this.#makeRoom(text.length)
       this.#namedCharacters += text.length
       // A name stands for one text for good: statements under way may still be sent under it.

@@ -6,7 +6,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 import { objectMaker } from '#kernel/object-maker.ts'
-import { assertCarried } from '../sql.ts'
+import { assertCarried, rememberedCharactersMax } from '../sql.ts'
 import type { SqlRow, SqlValue } from '../store.ts'
 import { translateRelational } from './failure.ts'
 import type { StatementTime } from './functions.ts'
@@ -14,8 +14,6 @@ import type { Cells } from './scan-messages.ts'
 
 /** Texts composed at run time are many; the least recently used statement makes room. */
 const statementsMax = 256
-/** Characters of a text that is kept: a prepared statement may take ten times as much, and callers make many long ones. */
-const keptCharactersMax = 16_384
 
 /** A statement, its column names once it has returned rows, and when it was last used. */
 interface Kept {
@@ -80,7 +78,7 @@ export class RelationalStatements {
     let kept = this.#statements.get(text)
     if (kept === undefined) {
       kept = this.#prepare(text)
-      if (text.length > keptCharactersMax) return kept
+      if (text.length > rememberedCharactersMax) return kept
       this.#statements.set(text, kept)
       if (this.#statements.size > statementsMax) this.#forgetOldest()
     }
