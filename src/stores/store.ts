@@ -381,11 +381,10 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** A statement computed for as long as one may. Its caller asked for too much. */
-export class StatementTooLong extends Error {
-  constructor() {
-    super('The statement took more processor time than one may take.')
-    this.name = 'StatementTooLong'
+/** A statement took as long as one may. Where callers write it, they asked for too much. */
+export class StatementTooLong extends StoreUnavailable {
+  constructor(options?: ErrorOptions) {
+    super('The statement took longer than one may take.', 'later', options)
   }
 }
 

@@ -3,7 +3,7 @@
  * nor an outside failure is passed on: it is a fault, and its own text describes it best.
  */
 
-import { StoreConflict, StoreUnavailable } from '../store.ts'
+import { StatementTooLong, StoreConflict, StoreUnavailable } from '../store.ts'
 
 /** What the server says of an error; the driver copies it onto the thrown object. */
 interface ServerError extends Error {
@@ -20,6 +20,13 @@ export class StalePlan extends StoreConflict {}
 /** What `recordAtPositions` fails with. */
 export function isDivisionByZero(error: unknown): boolean {
   return error instanceof Error && isServerError(error) && error.code === '22012'
+}
+
+/** What a scan fails with that the server has ended, as it ends what takes too long. */
+export function tooLongOf(error: unknown): StatementTooLong | undefined {
+  const { cause } = error instanceof StoreUnavailable ? error : {}
+  const isEnded = cause instanceof Error && isServerError(cause) && cause.code === '57014'
+  return isEnded ? new StatementTooLong({ cause }) : undefined
 }
 
 function isServerError(error: Error): error is ServerError {

@@ -1,10 +1,12 @@
-/** Which statements stay prepared on each connection. */
+/** Which statements stay prepared on each connection, and what becomes of one that takes too long. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { requireOrSkip } from '../../../tests/require.ts'
+import { until } from '../../../tests/until.ts'
 import { contractOptions } from '../contract/setting.ts'
 import { rememberedCharactersMax } from '../sql.ts'
+import { StatementTooLong, StoreUnavailable } from '../store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '../testing/postgres-server.ts'
 import { openPostgres } from './open.ts'
 import { PreparedStatements } from './session.ts'
@@ -85,4 +87,30 @@ test('what may scan a table is written by callers, and stays prepared on no conn
   }
   assert.equal(await prepared('%as asked%'), 1)
   assert.equal(await prepared('%as scanned%'), 0)
+})
+
+test('what the server ends took too long where it may scan a table, and cannot be answered elsewhere', async (t: TestContext) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  const url = await server.createDatabase()
+  await using store = await openPostgres({ url, poolSize: 4, clock: Date, ...contractOptions })
+  const { sql } = store
+  const long = 'select 1 as one from (select pg_sleep(600)) as slept'
+  /** As the server does by itself after so many seconds. */
+  const ended = async (asked: Promise<unknown>): Promise<unknown> => {
+    const failure = asked.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity where query = ? and state = 'active'`
+    await until(async () => (await sql.all(cancel, long)).length > 0)
+    return failure
+  }
+  assert.ok((await ended(sql.scan(long))) instanceof StatementTooLong)
+  assert.ok((await ended(sql.snapshot(({ scan }) => scan(long)))) instanceof StatementTooLong)
+  for (const ask of [() => sql.all(long), () => sql.transact((tx) => tx.all(long))]) {
+    const error = await ended(ask())
+    assert.ok(error instanceof StoreUnavailable && !(error instanceof StatementTooLong))
+  }
+  assert.deepEqual(await sql.scan('select 1 as one'), [{ one: 1 }])
 })

@@ -31,7 +31,7 @@ import {
   type UniqueQuery,
 } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
-import { translate } from './failure.ts'
+import { tooLongOf, translate } from './failure.ts'
 import { JoinedGets, tooLarge } from './joined-gets.ts'
 import { JoinedPositions } from './joined-positions.ts'
 import type { Listener } from './listener.ts'
@@ -107,7 +107,12 @@ export class PostgresStore implements Store {
         assertCarried(values)
         // Callers write it as they like: it is prepared for no other time.
         const numbered = numberParameters(text)
-        return toRows(await inTurn(this.#turns.scan(), () => this.#askNow(numbered, values)))
+        const answer = inTurn(this.#turns.scan(), () => this.#askNow(numbered, values))
+        return toRows(
+          await answer.catch((error: unknown) => {
+            throw tooLongOf(error) ?? error
+          }),
+        )
       },
       snapshot: (work) =>
         this.#enlist(

@@ -27,7 +27,7 @@ import {
   type Tx,
 } from '../store.ts'
 import { LostClaim } from '../tries.ts'
-import { isDivisionByZero } from './failure.ts'
+import { isDivisionByZero, tooLongOf } from './failure.ts'
 import { PostgresReads } from './reads.ts'
 import type { Answer, Parameter, PreparedStatements } from './session.ts'
 import { changes, queries, recordAtPositions, type Statement, transactions } from './statements.ts'
@@ -240,7 +240,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   async allOnce(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     assertReads(text)
     assertCarried(values)
-    return toRows(await this.#call(numberParameters(text), values, { reads: true }))
+    const facts = { reads: true, meaning: tooLongOf }
+    return toRows(await this.#call(numberParameters(text), values, facts))
   }
 
   send(text: string, ...values: readonly SqlValue[]): Promise<unknown> | undefined {

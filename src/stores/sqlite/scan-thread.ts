@@ -103,11 +103,11 @@ function outcomeOf(request: ScanRequest): ScanAnswer['outcome'] {
     return { kind: 'rows', ...answer(request) }
   } catch (error) {
     // Errors lose their class on the way between threads, so they travel as plain data.
+    if (error instanceof StatementTooLong) return { kind: 'too long' }
     if (error instanceof StoreUnavailable) {
       const { message, retry } = error
       return { kind: 'unavailable', message, retry }
     }
-    if (error instanceof StatementTooLong) return { kind: 'too long' }
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     return { kind: 'fault', message, stack }
   }
