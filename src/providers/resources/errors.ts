@@ -190,7 +190,8 @@ export const deploymentErrors = defineErrors({
   },
   DenyAssignmentQuotaExceeded: {
     status: 409,
-    message: 'At most {limit} deny assignments are kept in one subscription.',
+    message:
+      'At most {limit} deny assignments are kept in one subscription, and as many outside of all.',
     advice: 'User: let fewer stacks deny something, or stacks of fewer resources.',
   },
   DeploymentStackQuotaExceeded: {

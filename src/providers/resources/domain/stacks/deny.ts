@@ -13,8 +13,10 @@ import { uuidOf } from '../evaluation/uuid-of.ts'
 export const denyVersion = '2022-04-01'
 
 const type = 'Authorization/denyAssignments'
-/** Of one subscription: every process has all of them in memory. A stack manages half as many. */
+/** Of one subscription, or of all outside: every process has all of them in memory. A stack manages half as many. */
 const denialsMax = 20_000
+/** All that is in no subscription: whoever makes management groups could have as many of each. */
+const outside = '/providers'
 
 /** The right to write and to remove them, at the stack and at each resource. */
 export const manageAction = 'Resources/deploymentStacks/manageDenySetting/action'
@@ -34,17 +36,23 @@ export function denyPath(words: VendorWords, stack: ResourceId, resource: string
   return `${resource}/providers/${qualify(words, type)}/${name}`
 }
 
-/** Throws where one more at that scope would be too many. One that is there may change. */
-export async function requireRoomToDeny(
-  reader: Pick<Reader, 'get' | 'hasRoom'>,
-  scope: ResourceId,
-  path: string,
-): Promise<void> {
-  const subscription = subscriptionOf(scope)
-  if (subscription === undefined || (await reader.get(path)) !== undefined) return
-  const under = subscriptionIdOf(subscription)
-  if (await reader.hasRoom({ type, under, limit: denialsMax })) return
-  throw refuseDeployment.DenyAssignmentQuotaExceeded({ limit: denialsMax })
+/**
+ * For one step of a stack, which counts once in each place. Its function throws where one more at that scope would be too
+ * many. One that is there may change.
+ */
+export function openRoomToDeny(
+  reader: Pick<Reader, 'get' | 'count'>,
+): (scope: ResourceId, path: string) => Promise<void> {
+  const leftUnder = new Map<string, number>()
+  return async (scope, path) => {
+    if ((await reader.get(path)) !== undefined) return
+    const subscription = subscriptionOf(scope)
+    const under = subscription === undefined ? outside : subscriptionIdOf(subscription).key
+    const counted = { type, under, limit: denialsMax }
+    const left = leftUnder.get(under) ?? denialsMax - (await reader.count(counted))
+    leftUnder.set(under, left - 1)
+    if (left <= 0) throw refuseDeployment.DenyAssignmentQuotaExceeded({ limit: denialsMax })
+  }
 }
 
 export function denyBody(stack: ResourceId, { denySettings, memberId }: Denying): object {

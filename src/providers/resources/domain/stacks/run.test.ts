@@ -1,14 +1,15 @@
-/** What is kept in memory of stacks that wait: there may be hundreds, each with arguments of megabytes. */
+/** Stacks of hundreds or of thousands: what is kept in memory of those that wait, and the turns of others meanwhile. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { parseResourceId } from '#kernel/resource-id.ts'
+import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { realClock } from '#plane/testing/provider-context.ts'
 import { owner } from '#plane/testing/start.ts'
-import { StackRun } from './run.ts'
+import type { ManagedResource } from '../../resources/deployment-stacks/model.ts'
+import { StackRun, type StackRunDependencies } from './run.ts'
 
 const megabyte = 1024 * 1024
 
@@ -28,7 +29,44 @@ test('a stack that waits keeps neither its template nor its arguments in memory'
   assert.ok(kept < 10 * megabyte, `${kept} bytes`)
 })
 
-function runOf(at: number): StackRun {
+test('a stack that may deny nothing more counts once, and others have turns meanwhile', async () => {
+  let counted = 0
+  const reader = {
+    async get(id: string | ResourceId) {
+      const end = performance.now() + 1
+      while (performance.now() < end);
+      // Its resources are there, and are denied by nothing.
+      return typeof id === 'string' ? undefined : {}
+    },
+    async count() {
+      counted++
+      return 20_000
+    },
+  }
+  const vault = '/subscriptions/s/resourceGroups/g/providers/Vendor.Secrets/vaults/v'
+  const resources = Array.from({ length: 100 }, (_, at) => {
+    return { id: `${vault}${at}`, status: 'managed', denyStatus: 'none' } as const
+  })
+  const own = { reader: reader as never, isAllowed: async () => true, clock: { now: () => 0 } }
+  const run = runOf(1, own, resources)
+  let turns = 0
+  const count = (): void => {
+    turns++
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  await run.advance()
+  clearImmediate(counting)
+  const { phase, failed } = run.progress()
+  assert.deepEqual([phase, failed.length, counted], ['removing', 100, 1])
+  assert.ok(turns >= 5, `${turns} turns`)
+})
+
+function runOf(
+  at: number,
+  own: Partial<StackRunDependencies> = {},
+  denying: readonly ManagedResource[] = [],
+): StackRun {
   const id = parseResourceId(
     `/subscriptions/s/resourceGroups/g/providers/Vendor.Resources/deploymentStacks/s${at}`,
   )
@@ -46,6 +84,7 @@ function runOf(at: number): StackRun {
     parametersOf: () => ({}),
     versionOf: () => '',
     awaiting: nobody,
+    ...own,
   }
   const detach = 'detach'
   const model = {
@@ -59,13 +98,13 @@ function runOf(at: number): StackRun {
     deploymentId: '/',
     memberId: 'm',
     actionOnUnmanage: { resources: detach, resourceGroups: detach, managementGroups: detach },
-    denySettings: { mode: 'none' },
+    denySettings: { mode: denying.length === 0 ? 'none' : 'denyDelete' },
   } as const
   const last = {
-    run: 'earlier',
-    phase: 'done',
+    run: denying.length === 0 ? 'earlier' : model.run,
+    phase: denying.length === 0 ? 'done' : 'denying',
     outputs: { o: long() },
-    resources: [],
+    resources: denying,
     unmanaged: [],
     deleted: [],
     detached: [],

@@ -9,6 +9,7 @@ import type { Principal } from '#kernel/principal.ts'
 import { isWithin, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import type { JsonObject } from '#template/plan.ts'
 import type {
   DeploymentStack,
@@ -27,7 +28,7 @@ import {
   denyPath,
   denyVersion,
   manageAction,
-  requireRoomToDeny,
+  openRoomToDeny,
 } from './deny.ts'
 import { kindOf, madeBy } from './managed.ts'
 import { Removal } from './removal.ts'
@@ -260,11 +261,14 @@ export class StackRun {
     const { model, isDeleting } = this.#origin
     const isDenying = !isDeleting && model.denySettings.mode !== 'none'
     const settings = isDenying ? denyFingerprint(model) : undefined
+    const requireRoom = openRoomToDeny(this.#deps.reader)
     for (const [key, resource] of this.#resources) {
       const wanted = this.#removal.has(key) ? undefined : settings
       if (this.#denyTried.has(key)) continue
+      await freeTurn()
       if (this.#deps.clock.now() >= until) return
-      if (!(await this.#isDeniedAs(resource, wanted))) await this.#denyOne(key, resource, wanted)
+      if (!(await this.#isDeniedAs(resource, wanted)))
+        await this.#denyOne(key, resource, wanted, requireRoom)
       // Also one that is denied already: a step that looked at them again would come no further.
       this.#denyTried.add(key)
     }
@@ -283,6 +287,7 @@ export class StackRun {
     key: string,
     resource: ManagedResource,
     wanted: string | undefined,
+    requireRoom: ReturnType<typeof openRoomToDeny>,
   ): Promise<void> {
     const { id, model } = this.#origin
     const { deny: _before, ...rest } = resource
@@ -296,9 +301,7 @@ export class StackRun {
       if (wanted !== undefined && !isThere) return 'inapplicable' as const
       if (isThere && this.#isSent && !(await this.#deps.isAllowed(principal, manageAction, scope)))
         return 'notSupported' as const
-      if (body !== undefined && scope !== undefined) {
-        await requireRoomToDeny(this.#deps.reader, scope, path)
-      }
+      if (body !== undefined && scope !== undefined) await requireRoom(scope, path)
       await this.#deps.storeAsSystem(path, denyVersion, body)
       return wanted === undefined ? ('none' as const) : model.denySettings.mode
     })
