@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { compilePermissions } from './model.ts'
 
 /** How often the runtime looks where a text ends, which each pattern with a star does first or second. */
@@ -36,7 +38,28 @@ test('patterns are compared with the same action once', () => {
   })
   assert.equal(again, 0)
   assert.equal(allows('vendor.x7/sites/read'), true)
-  // Those that are remembered are bounded.
-  const many = Array.from({ length: 200 }, (_, at) => `vendor.x${at}/sites/read`)
-  for (const action of [...many, ...many]) assert.equal(allows(action), true)
+})
+
+test('what is remembered of all roles together is bounded, whatever actions callers name', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const held = (): number => {
+    collect()
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const roles = Array.from({ length: 1_000 }, (_, at) => {
+    const actions = Array.from({ length: 16 }, (_, more) => `Vendor.X${at}/${more}/read`)
+    return compilePermissions([{ actions, notActions: [], dataActions: [], notDataActions: [] }])
+  })
+  const before = held()
+  for (const [at, { actions: allows }] of roles.entries()) {
+    for (let one = 0; one < 60; one++) {
+      assert.equal(allows(Buffer.alloc(512, `${at} ${one} `).toString('latin1')), false)
+    }
+    assert.equal(allows(`vendor.x${at}/7/read`), true)
+  }
+  const kept = held() - before
+  assert.equal(roles.length, 1_000)
+  assert.ok(kept < 20 * 1024 * 1024, `${kept} bytes`)
 })

@@ -77,7 +77,12 @@ export function compilePermissions(permissions: readonly Permission[]): Compiled
 
 /** Fewer patterns are compared as quickly as an answer is found. */
 const patternsMin = 16
-const answersMax = 64
+/** Of all permissions together, since callers choose the actions: their characters, and what each answer takes besides. */
+const answersSizeMax = 8 * 1024 * 1024
+const answerSize = 64
+
+let answersSize = 0
+const remembered = new Set<Map<string, boolean>>()
 
 /** A request may ask for the same action at thousands of scopes, and a role may have thousands of patterns. */
 function remembering(matches: ActionMatcher): ActionMatcher {
@@ -86,10 +91,18 @@ function remembering(matches: ActionMatcher): ActionMatcher {
     const before = known.get(action)
     if (before !== undefined) return before
     const answer = matches(action)
-    if (known.size >= answersMax) known.clear()
+    if (answersSize > answersSizeMax) forgetAnswers()
+    answersSize += action.length + answerSize
     known.set(action, answer)
+    remembered.add(known)
     return answer
   }
+}
+
+function forgetAnswers(): void {
+  for (const known of remembered) known.clear()
+  remembered.clear()
+  answersSize = 0
 }
 
 function compiled(actions: readonly string[], notActions: readonly string[]): ActionMatcher {
