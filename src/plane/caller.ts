@@ -16,7 +16,7 @@ import type { Action } from './declare/action.ts'
 import { isKnownLarge, type PlaneDependencies } from './dependencies.ts'
 import { DryRun } from './dry-run.ts'
 import { type LocatedRoute, locate } from './locate.ts'
-import { nextTurn } from './next-turn.ts'
+import { freeTurn, nextTurn } from './next-turn.ts'
 import type { Method, Outcome, RunInput } from './plane.ts'
 import { PutsTogether, sharedPut } from './puts-together.ts'
 import { mayCreateScopes } from './scopes.ts'
@@ -201,6 +201,9 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   return {
     async call(request) {
       const { principal, correlationId, isOneOfMany } = request
+      // Whoever sends thousands may be refused each of them without waiting for anything. Those of a batch begin together.
+      const turn = isOneOfMany === true ? undefined : freeTurn(principal.id)
+      if (turn !== undefined) await turn
       const begin = () => ready(request, principal, correlationId)
       let { route, input } = await readyToWait(deps, verbs, begin)
       // The bodies are small, and what is stored may be megabytes each: others wait for the transaction that reads it.

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import Type from 'typebox'
 import { ApiError } from '#kernel/error.ts'
 import { resourceGroupIdOf } from '#kernel/resource-id.ts'
+import { turnsOf, useUpTurns } from '../../tests/turns.ts'
 import type { Access } from './access.ts'
 import { defineComputed } from './declare/computed.ts'
 import { defineProvider } from './declare/provider.ts'
@@ -21,22 +22,6 @@ const access: Access = {
   },
 }
 
-/** The turns of the loop that others have meanwhile. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0
-  const count = (): void => {
-    turns++
-    counting = setImmediate(count)
-  }
-  let counting = setImmediate(count)
-  try {
-    await work()
-  } finally {
-    clearImmediate(counting)
-  }
-  return turns
-}
-
 test('others have turns while a move is decided on', async () => {
   await using t = await startPlane({ access })
   const from = resourceGroupIdOf(subscription, 'rg')
@@ -46,7 +31,7 @@ test('others have turns while a move is decided on', async () => {
   const request = { from, to, resources, onlyValidate: true }
   const caller = { principal: owner, correlationId: '' }
   const move = () => t.plane.services.moveResources(request, caller)
-  const turns = await turnsDuring(() => assert.rejects(move, ApiError))
+  const { turns } = await turnsOf(() => assert.rejects(move, ApiError))
   assert.ok(turns >= decisions / 5, `${turns} turns`)
 })
 
@@ -73,7 +58,7 @@ test('others have turns while a type asks for many rights at once', async () => 
     ],
   })
   await using t = await startPlane({ access, providers: [provider] })
-  const turns = await turnsDuring(() => t.call('GET', '/providers/Vendor.Meeting/rights'))
+  const { turns } = await turnsOf(() => t.call('GET', '/providers/Vendor.Meeting/rights'))
   assert.ok(turns >= decisions / 10, `${turns} turns`)
 })
 
@@ -88,4 +73,18 @@ test('a list that is open to all needs no decision where nothing above it may be
   await using t = await startPlane({ access: counting })
   const { status } = await t.call('GET', '/providers/Vendor.Sample/operations')
   assert.deepEqual([status, actions], [200, []])
+})
+
+test('others have turns while work sends many requests that are refused', async (t) => {
+  const refusing: Access = { allows: () => false }
+  await using started = await startPlane({ access: refusing })
+  const { caller } = started.plane.services
+  const path = `${group}/providers/Vendor.Sample/widgets/one`
+  const request = { method: 'DELETE', path, version: '2024-01-01' } as const
+  const send = () => caller.call({ ...request, principal: owner, correlationId: '' })
+  useUpTurns(t)
+  const { turns } = await turnsOf(async () => {
+    for (let at = 0; at < decisions; at++) await assert.rejects(send, ApiError)
+  })
+  assert.ok(turns >= decisions / 2, `${turns} turns`)
 })

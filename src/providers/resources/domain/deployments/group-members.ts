@@ -2,6 +2,7 @@
 
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 
 const pageSize = 500
 /** The version used for types that accept every version. */
@@ -20,6 +21,7 @@ export async function* membersOf(
 ): AsyncGenerator<Member> {
   let after: string | undefined
   do {
+    await freeTurn()
     const page = await listTracked({
       under: scope,
       limit: pageSize,
