@@ -276,7 +276,12 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     run(route, input) {
       const outcome = dispatch(deps, asLocated(route), input)
       if (input.pending === undefined && input.authorizeAgain === undefined) return outcome
-      return outcome.catch(noteDenied(options, route, input.principal, input.correlationId))
+      const note = noteDenied(options, route, input.principal, input.correlationId)
+      return outcome.catch((error: unknown) => {
+        // Another refusal is for a right elsewhere, or was noted where the caller was authorized again.
+        if (error instanceof GrantDenied) note(error)
+        throw error
+      })
     },
     errorFamilyOf: (path) => familyOfPath(registry, path),
     describe: services.describe,
@@ -302,13 +307,13 @@ function noteDenied(
 ): (error: unknown) => never {
   return (error) => {
     if (error instanceof ApiError && deniedCodes.has(error.code)) {
-      const { action, scope } = route
-      const request = error instanceof GrantDenied ? error.request : 'unknown'
+      const { right, request } =
+        error instanceof GrantDenied ? error : { right: route, request: 'unknown' as const }
       onDenied?.({
         correlationId,
         principalId: principal.id,
-        action,
-        scope: scope.text,
+        action: right.action,
+        scope: right.scope.text,
         ...(request === 'unknown' ? {} : { request: Object.fromEntries(request) }),
       })
     }

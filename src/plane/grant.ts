@@ -51,9 +51,15 @@ export function prohibitedError(
 
 /** A pending grant that did not hold. The caller sees the same refusal as for a missing one; explanations see more. */
 export class GrantDenied extends ApiError {
+  readonly right: Pick<Route, 'action' | 'scope'>
   readonly request: Attributes | 'unknown'
-  constructor({ code, status, message, extra }: ApiError, request: Attributes | 'unknown') {
+  constructor(
+    { code, status, message, extra }: ApiError,
+    right: GrantDenied['right'],
+    request: GrantDenied['request'],
+  ) {
     super(code, status, message, extra)
+    this.right = right
     this.request = request
   }
 }
@@ -67,5 +73,5 @@ export function requireGrant(
   if (input.pending === undefined) return
   const known = facts()
   if (input.pending.holds(known)) return
-  throw new GrantDenied(authorizationFailed(route, input.principal), known.request)
+  throw new GrantDenied(authorizationFailed(route, input.principal), route, known.request)
 }

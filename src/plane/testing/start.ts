@@ -61,6 +61,7 @@ export interface StartOptions {
   readonly timers?: Timers
   readonly heap?: PlaneOptions['heap']
   readonly log?: Log
+  readonly onDenied?: PlaneOptions['onDenied']
   readonly apiVersions?: 'known' | 'nearest'
   /** Providers besides the sample provider. */
   readonly providers?: readonly Provider[]
@@ -104,6 +105,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     clock,
     ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
     log: options.log ?? silentLog,
+    ...(options.onDenied === undefined ? {} : { onDenied: options.onDenied }),
     limits: { ...defaultLimits, ...options.limits },
     tokenKeys: () => [new Uint8Array(32)],
     scopes: options.scopes ?? 'implicit',
