@@ -5,10 +5,12 @@ import { test } from 'node:test'
 import Type from 'typebox'
 import { ApiError, refuse } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import { turnsOf, useUpTurns } from '../../tests/turns.ts'
 import type { Access } from './access.ts'
 import { defineComputed } from './declare/computed.ts'
 import { defineProvider } from './declare/provider.ts'
 import { defineStored } from './declare/stored.ts'
+import type { Guard } from './guard.ts'
 import { startPlane, type TestPlane } from './testing/start.ts'
 
 const version = '2024-01-01'
@@ -121,14 +123,40 @@ test('a PUT that is refused for another item in its place takes no rights at tha
   assert.equal(await isAssigned(started), true)
 })
 
-/** Everything is allowed, but for role assignments to go. */
-function denying(): Access {
+test('a PUT that makes an item ends no rights of an earlier one that a lock keeps', async () => {
+  const items = new Set<string>()
+  let isLocked = false
+  const guard: Guard = {
+    async check({ id, effect }) {
+      if (isLocked && effect === 'delete') throw refuse.ScopeLocked({ scope: id.text, locks: 'l' })
+    },
+  }
+  await using started = await startPlane({
+    providers: [notes(items), assignments],
+    guards: [guard],
+  })
+  await started.call('PUT', note, {})
+  await started.call('PUT', assignment, {})
+  items.clear()
+  isLocked = true
+  await assert.rejects(started.call('PUT', note, {}), { code: 'ScopeLocked' })
+  assert.deepEqual([[...items], await isAssigned(started)], [[], true])
+  await started.call('PUT', note.replace(/a$/, 'b'), {})
+  isLocked = false
+  await started.call('PUT', note, {})
+  assert.deepEqual([[...items], await isAssigned(started)], [['b', 'a'], false])
+})
+
+/** Everything is allowed, but for role assignments to go, or one of them. */
+function denying(one = ''): Access {
   const denied = { name: 'denied', id: '/denied', scope: '/' }
   return {
     allows: () => true,
     prohibitionsFor: async () => ({
-      find: ({ action }) =>
-        action === 'Vendor.Authorization/roleAssignments/delete' ? denied : undefined,
+      find: ({ action, scope }) =>
+        action === 'Vendor.Authorization/roleAssignments/delete' && scope.text.endsWith(one)
+          ? denied
+          : undefined,
       wouldBeGranted: () => true,
     }),
   }
@@ -148,4 +176,17 @@ test('what denies that rights at a computed item go denies its DELETE, and that 
   items.clear()
   await assert.rejects(started.call('PUT', note, {}), refusal)
   assert.equal(await isAssigned(started), true)
+})
+
+test('others have turns while it is looked at whether many rights at a computed item may go', async (t) => {
+  const providers = [notes(new Set()), assignments]
+  await using started = await startPlane({ providers, access: denying('/zz') })
+  await started.call('PUT', note, {})
+  const letters = [...'abcdefghijklmnopqrstuvwxyz']
+  const names = [...letters, ...letters.map((one) => `x${one}`), 'zz']
+  for (const name of names) await started.call('PUT', assignment.replace(/one$/, name), {})
+  useUpTurns(t)
+  const refusal = { code: 'DenyAssignmentAuthorizationFailed' }
+  const { turns } = await turnsOf(() => assert.rejects(started.call('DELETE', note), refusal))
+  assert.ok(turns >= names.length / 2, `${turns} turns`)
 })

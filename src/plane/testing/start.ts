@@ -62,6 +62,7 @@ export interface StartOptions {
   readonly heap?: PlaneOptions['heap']
   readonly log?: Log
   readonly onDenied?: PlaneOptions['onDenied']
+  readonly guards?: PlaneOptions['guards']
   readonly apiVersions?: 'known' | 'nearest'
   /** Providers besides the sample provider. */
   readonly providers?: readonly Provider[]
@@ -106,6 +107,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
     log: options.log ?? silentLog,
     ...(options.onDenied === undefined ? {} : { onDenied: options.onDenied }),
+    ...(options.guards === undefined ? {} : { guards: options.guards }),
     limits: { ...defaultLimits, ...options.limits },
     tokenKeys: () => [new Uint8Array(32)],
     scopes: options.scopes ?? 'implicit',

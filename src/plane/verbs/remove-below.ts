@@ -54,11 +54,15 @@ export async function removeRecorded(
 /** What is attached to a resource without being a part of it. It ends where the resource is: what comes there later is another. */
 export const attachedType = 'Authorization/roleAssignments'
 
-/** For what is no row: what is attached to its id would hold for the next one that has it. */
+/**
+ * For what is no row: what is attached to its id would hold for the next one that has it. `requireMayGo` is called before
+ * something is removed.
+ */
 export async function removeAttached(
   deps: PlaneDependencies,
   id: ResourceId,
   initiator: Initiator,
+  requireMayGo?: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   const { registry } = deps
   const compiled = registry.byKey(qualify(registry.words, attachedType).toLowerCase())
@@ -69,6 +73,7 @@ export async function removeAttached(
   for (let found = removalsMax; found === removalsMax; ) {
     found = await transactOn(deps, compiled, async (tx) => {
       const rows = await tx.list(query)
+      if (rows.length > 0) await requireMayGo?.(tx)
       for (const { key } of rows) {
         const row = await tx.lock(key, 'change')
         if (row === undefined) continue
@@ -88,13 +93,15 @@ interface Below {
 /** Deny assignments must not forbid the caller what is removed along with it. Costs nothing where there are none. */
 export async function requireNothingForbidden(
   deps: PlaneDependencies,
-  reads: Reads,
+  reads: Reads | Tx,
   { id, principal, prohibitions }: Below,
 ): Promise<void> {
   if (prohibitions === undefined) return
   for await (const row of rowsBelow(deps, reads, id.key)) {
     const refusal = refusalOf(deps, row, { principal, prohibitions })
     if (refusal !== undefined) throw refusal
+    const turn = 'lock' in reads ? reads.pause() : freeTurn(principal.id)
+    if (turn !== undefined) await turn
   }
 }
 

@@ -6,12 +6,12 @@ import { newRequestActivity, withRequestActivity } from '#activity/request-activ
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import type { Reads } from '#stores/store.ts'
+import type { Reads, Tx } from '#stores/store.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import { canonicalWords } from '../canonical-body.ts'
 import { checkSchema } from '../check.ts'
 import type { GetContext } from '../declare/computed.ts'
-import { contextOf, type PlaneDependencies } from '../dependencies.ts'
+import { contextOf, createReader, type PlaneDependencies } from '../dependencies.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { ComputedWriteRoute } from '../locate.ts'
@@ -105,7 +105,9 @@ export async function writeComputed(
   // The source may have asked others.
   await authorizeAgain()
   if (takesAway(route) || status === 201) await requireAttachedMayGo(deps, id, input)
-  const endEarlierRights = (): Promise<void> => removeAttached(deps, id, initiator)
+  // A lock that keeps them keeps the item from being made.
+  const endEarlierRights = (): Promise<void> =>
+    removeAttached(deps, id, initiator, (tx) => requireUnlocked(deps, route, tx))
   const body = await withRequestActivity(requestActivity, () =>
     write.apply(
       { ...requested, requirePreconditions, authorizeAgain, endEarlierRights },
@@ -147,6 +149,16 @@ async function requireAttachedMayGo(
 ): Promise<void> {
   const prohibitions = await deps.access.prohibitionsFor?.(principal)
   await requireNothingForbidden(deps, deps.store, { id, principal, prohibitions })
+}
+
+async function requireUnlocked(
+  { guards, registry, limits }: PlaneDependencies,
+  { id, compiled }: ComputedWriteRoute,
+  tx: Tx,
+): Promise<void> {
+  const { type } = compiled.declaration
+  const reader = createReader({ registry, limits }, tx)
+  await askGuards(guards, { id, type, effect: 'delete', words: registry.words, reader })
 }
 
 function takesAway({ write, method }: ComputedWriteRoute): boolean {
