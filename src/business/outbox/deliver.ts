@@ -6,6 +6,7 @@
  */
 
 import { ApiError } from '#kernel/error.ts'
+import { keepLease } from '#kernel/lease.ts'
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import { findRow } from '#query/rows.ts'
 import type { Sql } from '#stores/store.ts'
@@ -71,8 +72,10 @@ const statements = {
   anyDue: `select id from business_outbox_entries as entry where ${isDue} limit 1`,
   claim: `update business_outbox_entries set leased_until = ?, attempts = attempts + 1
     where id = ? and status = 'Waiting' and due_at <= ? and leased_until <= ?`,
-  renew: `update business_outbox_entries set leased_until = ? where id = ? and attempts = ?`,
-  keep: `update business_outbox_entries set message = ?, payload = '' where id = ? and attempts = ?`,
+  renew: `update business_outbox_entries set leased_until = ?
+    where id = ? and attempts = ? and leased_until > 0`,
+  keep: `update business_outbox_entries set message = ?, payload = '', leased_until = ?
+    where id = ? and attempts = ?`,
   end: `update business_outbox_entries set status = ?, due_at = ?, sent_at = ?, last_error = ?, leased_until = 0,
       last_modified_date_time = ?, revision = revision + 1
     where id = ? and attempts = ?`,
@@ -216,41 +219,34 @@ function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox 
 
 /** Makes one attempt at one entry, if no other process does. */
 async function attempt(deps: OutboxDependencies, channel: Channel, id: string): Promise<void> {
-  const { sql, clock, timers } = deps
+  const { sql, clock, timers, log } = deps
   const now = clock.now()
   const until = now + leaseMilliseconds
   const claimed = await sql.transact((tx) => tx.run(statements.claim, until, id, now, now))
   if (claimed === 0) return
   const entry = await findRow(sql, outboxEntries, { id })
   if (entry === undefined) return
-  let isOver = false
-  let renewal: { cancel(): void } | undefined
-  const renew = async (): Promise<void> => {
+  const renew = async (): Promise<boolean> => {
     const later = clock.now() + leaseMilliseconds
-    await sql.transact((tx) => tx.run(statements.renew, later, id, entry.attempts))
-    plan()
+    return (await sql.transact((tx) => tx.run(statements.renew, later, id, entry.attempts))) > 0
   }
-  const plan = (): void => {
-    if (!isOver) renewal = timers.after(renewMilliseconds, renew)
-  }
-  plan()
-  try {
-    await finish(deps, entry, await outcomeOf(deps, channel, entry))
-  } finally {
-    isOver = true
-    renewal?.cancel()
-  }
+  using _ = keepLease(timers, renewMilliseconds, renew, () =>
+    log.info({ id }, 'an entry of the outbox went to another process while it was being sent'),
+  )
+  const outcome = await outcomeOf(deps, channel, entry)
+  if (outcome !== undefined) await finish(deps, entry, outcome)
 }
 
 type Outcome =
   | { readonly isSent: true; readonly note: string }
   | { readonly isSent: false; readonly isFinal: boolean; readonly note: string }
 
+/** Undefined: another process has the entry, or it is gone, so nothing is sent. */
 async function outcomeOf(
-  { sql, log }: OutboxDependencies,
+  { sql, clock, log }: OutboxDependencies,
   channel: Channel,
   entry: OutboxRow,
-): Promise<Outcome> {
+): Promise<Outcome | undefined> {
   const { id, attempts } = entry
   // An attempt counts if its process ended too. Otherwise an entry that ends processes would be tried for ever.
   if (attempts > attemptsMax) return { isSent: false, isFinal: true, note: entry.last_error }
@@ -258,7 +254,9 @@ async function outcomeOf(
     let message = entry.message
     if (message === '') {
       message = await channel.compose(entry)
-      await sql.transact((tx) => tx.run(statements.keep, message, id, attempts))
+      const until = clock.now() + leaseMilliseconds
+      const kept = await sql.transact((tx) => tx.run(statements.keep, message, until, id, attempts))
+      if (kept === 0) return undefined
     }
     return { isSent: true, note: await channel.send(entry, message) }
   } catch (error) {
@@ -287,8 +285,9 @@ async function finish(
   const status = outcome.isSent ? 'Sent' : isOver ? 'Failed' : 'Waiting'
   const due = isOver ? 0 : now + pause
   const sentAt = outcome.isSent ? now : 0
-  await sql.transact((tx) => tx.run(statements.end, status, due, sentAt, note, now, id, attempts))
-  if (status !== 'Failed') return
+  const cells = [status, due, sentAt, note, now, id, attempts]
+  const ended = await sql.transact((tx) => tx.run(statements.end, ...cells))
+  if (ended === 0 || status !== 'Failed') return
   const shown = { id, kind, company: company_id, document: document_number, recipient, note }
   log.error(shown, 'an entry of the outbox has failed for good')
 }

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
-import type { SqlRow } from '#stores/store.ts'
+import type { Sql, SqlRow } from '#stores/store.ts'
 import { until } from '../../../tests/until.ts'
 import { createPdfMaker } from '../documents/pdf-maker.ts'
 import { refuse } from '../errors.ts'
@@ -29,9 +29,11 @@ function openPost(company: BusinessFixture) {
   const mails: Parameters<Mailer['compose']>[0][] = []
   const clock = { at: start }
   let answer: (() => Promise<void>) | undefined
+  let composing: (() => Promise<unknown>) | undefined
   const mailer: Mailer = {
     async compose(mail) {
       mails.push(mail)
+      await composing?.()
       return `Message-ID: ${mail.id}\r\n\r\nmail ${mails.length}`
     },
     async send({ to }, message) {
@@ -41,9 +43,9 @@ function openPost(company: BusinessFixture) {
     },
   }
   const waiting: { readonly due: number; run: () => unknown }[] = []
-  const open = (): Outbox => {
+  const open = (sql = company.sql): Outbox => {
     const outbox = openOutbox({
-      sql: company.sql,
+      sql,
       clock: { now: () => clock.at },
       timers: {
         after(milliseconds, run) {
@@ -64,6 +66,9 @@ function openPost(company: BusinessFixture) {
     open,
     answers(with_: (() => Promise<void>) | undefined) {
       answer = with_
+    },
+    composes(with_: () => Promise<unknown>) {
+      composing = with_
     },
     /** Moves the clock, and runs what became due. */
     async pass(milliseconds: number) {
@@ -276,6 +281,54 @@ onStores(
     assert.equal(post.sent.length, 11)
   },
 )
+
+onStores(
+  'a mail that takes long is kept, though the store was away for a while',
+  async (company) => {
+    const post = openPost(company)
+    const sending = Promise.withResolvers<void>()
+    const sends = { count: 0 }
+    post.answers(() => {
+      sends.count++
+      return sending.promise
+    })
+    await company.act('salesInvoices', await invoice(company), 'postAndSend')
+    let isAway = false
+    const sql: Sql = {
+      ...company.sql,
+      transact: (work) => (isAway ? Promise.reject(new Error('away')) : company.sql.transact(work)),
+    }
+    await using _first = post.open(sql)
+    using _end = { [Symbol.dispose]: sending.resolve }
+    await until(() => sends.count === 1)
+    const leased = async () => Number((await entries(company))[0]?.['leased_until'])
+    assert.equal(await leased(), start + 2 * minute)
+    isAway = true
+    await post.pass(40_000)
+    isAway = false
+    await post.pass(40_000)
+    await until(async () => (await leased()) === start + 80_000 + 2 * minute)
+    await using second = post.open()
+    await post.pass(minute)
+    second.wake()
+    sending.resolve()
+    await until(async () => (await entries(company))[0]?.['status'] === 'Sent')
+    assert.equal(sends.count, 1)
+  },
+)
+
+onStores('who lost a mail while composing it does not send it', async (company) => {
+  const post = openPost(company)
+  await company.act('salesInvoices', await invoice(company), 'postAndSend')
+  const take = 'update business_outbox_entries set attempts = attempts + 1, leased_until = ?'
+  post.composes(() => company.sql.transact((tx) => tx.run(take, start + 2 * minute)))
+  {
+    await using _ = post.open()
+    await until(() => post.mails.length === 1)
+  }
+  const [entry] = await entries(company)
+  assert.deepEqual([post.sent, entry?.['status'], entry?.['message']], [[], 'Waiting', ''])
+})
 
 onStores('who cancels and sends, sends what undoes it', async (company) => {
   const id = await invoice(company)

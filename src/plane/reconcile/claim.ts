@@ -4,6 +4,7 @@
  * replicas share the work without doing a step twice. It is done in nobody's name, though a request may have brought it.
  */
 
+import { keepLease } from '#kernel/lease.ts'
 import type { Timers } from '#kernel/ports.ts'
 import { groupKey } from '#kernel/resource-id.ts'
 import { forEverybody } from '#stores/awaited.ts'
@@ -309,26 +310,18 @@ async function fault(
 async function handle(deps: PlaneDependencies, lease: Lease, timers: Timers): Promise<void> {
   const { claim } = lease
   const everyMilliseconds = (deps.limits.leaseSeconds * 1000) / 3
-  let isOver = false
-  const renew = async (): Promise<void> => {
+  const renew = async (): Promise<boolean> => {
     const asked = deps.clock.now()
-    const held = await deps.store
-      .renew(claim, asked, deps.limits.leaseSeconds)
-      .catch(() => undefined)
     // Without an answer the lease may have been renewed or not, so it counts only until its old end.
-    if (held !== undefined) lease.until = held ? asked + deps.limits.leaseSeconds * 1000 : asked
-    // Renewed after its end it would be nobody's for ever, where it could not be given back.
-    if (held !== false && !isOver) timer = timers.after(everyMilliseconds, () => void renew())
+    const held = await deps.store.renew(claim, asked, deps.limits.leaseSeconds)
+    lease.until = held ? asked + deps.limits.leaseSeconds * 1000 : asked
+    return held
   }
-  let timer = timers.after(everyMilliseconds, () => void renew())
-  try {
-    for (let steps = 0; isHeld(deps, lease) && steps < stepsPerClaimMax; steps++) {
-      const once = () => reconcileOnce(deps, lease)
-      if (!(await whileHeld(() => isHeld(deps, lease), once))) return
-    }
-    await deps.store.release(claim, deps.clock.now(), false)
-  } finally {
-    isOver = true
-    timer.cancel()
+  // Renewed after its end it would be nobody's for ever, where it could not be given back.
+  using _ = keepLease(timers, everyMilliseconds, renew, () => undefined)
+  for (let steps = 0; isHeld(deps, lease) && steps < stepsPerClaimMax; steps++) {
+    const once = () => reconcileOnce(deps, lease)
+    if (!(await whileHeld(() => isHeld(deps, lease), once))) return
   }
+  await deps.store.release(claim, deps.clock.now(), false)
 }

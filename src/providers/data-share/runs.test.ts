@@ -9,7 +9,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { CopyCancelled, type CopyEngine, CopyFault } from '#engines/copy/engine.ts'
+import type { Timers } from '#kernel/ports.ts'
 import { realClock } from '#plane/testing/provider-context.ts'
+import { realTimers } from '#plane/testing/start.ts'
 import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
@@ -284,6 +286,29 @@ test('a process ends while a target publishes for ever, and leaves the run to th
   }
   const run = await openRuns(store.sql, realClock).find(runId)
   assert.equal(run?.endedAt, null)
+})
+
+test('a worker lets go once of a run that another one took', async () => {
+  const { engine, signal } = endlessTarget()
+  let releases = 0
+  let looks = 0
+  const timers: Timers = {
+    after(milliseconds, callback) {
+      if (milliseconds === 3000) releases++
+      if (milliseconds === 500) looks++
+      return realTimers.after(milliseconds, callback)
+    },
+  }
+  await using started = await startSharing({ engine, timers })
+  await beginCopy(started)
+  await until(() => signal() !== undefined)
+  const taking = "update share_runs set fence = fence + 1, lease_owner = 'other', lease_until = ?"
+  await started.store.sql.transact((tx) => tx.run(taking, Number.MAX_SAFE_INTEGER))
+  await until(() => signal()?.aborted === true)
+  const before = looks
+  // The session is closed after a while.
+  await started[Symbol.asyncDispose]()
+  assert.deepEqual([releases, looks], [1, before])
 })
 
 for (const [what, loses] of [

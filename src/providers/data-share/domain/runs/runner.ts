@@ -11,6 +11,7 @@ import {
   toBeContinued,
 } from '#engines/copy/engine.ts'
 import { ApiError } from '#kernel/error.ts'
+import { keepLease } from '#kernel/lease.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { shortWords } from '#kernel/short-words.ts'
 import type { Resource } from '#plane/declare/resource.ts'
@@ -175,7 +176,9 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
   const onStop = (): void => letGo('released')
   stop.addEventListener('abort', onStop, { once: true })
   const session = deps.engine.open()
+  let release: { cancel(): void } | undefined
   const letGo = (why: EarlyEnd): void => {
+    if (ends.includes(why)) return
     ends.push(why)
     // A cancellation removes what was copied. Otherwise the next worker continues it.
     end.abort(why === 'cancelled' ? undefined : toBeContinued)
@@ -183,9 +186,10 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
     if (why === 'slow' || why === 'stuck') void session[Symbol.asyncDispose]()
     // A target that publishes for ever would hold up the end of this process.
     if (why === 'released')
-      deps.timers.after(releaseMilliseconds, () => session[Symbol.asyncDispose]())
+      release = deps.timers.after(releaseMilliseconds, () => session[Symbol.asyncDispose]())
   }
-  const renewal = keepLease(deps, held, pace, letGo)
+  const renew = renewing(deps, held, pace, letGo)
+  using _lease = keepLease(deps.timers, renewMilliseconds, renew, () => letGo('released'))
   const hands: Hands = { session, signal: end.signal, pace }
   try {
     await using _ = session
@@ -204,24 +208,21 @@ async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): P
     // Another worker has it: nothing more is written for this one.
     log.info({ run: run.id }, 'a synchronization went to another process')
   } finally {
-    renewal.cancel()
+    release?.cancel()
     stop.removeEventListener('abort', onStop)
     deps.wakes.wake(run.subscriptionKey)
   }
 }
 
-/** Renews the lease now and then, and says when to let go of the run. */
-function keepLease(
-  deps: ShareDependencies,
+/** Renews the lease, and says when to let go of the run. False: another worker has it. */
+function renewing(
+  { runs, clock, log }: ShareDependencies,
   { owner, run }: Held,
   pace: Pace,
   letGo: (why: EarlyEnd) => void,
-): { cancel(): void } {
-  const { runs, timers, clock, log } = deps
-  let isDone = false
-  let timer: { cancel(): void } | undefined
+): () => Promise<boolean | undefined> {
   let cancelledAt: number | undefined
-  const look = async (): Promise<void> => {
+  const look = async (): Promise<boolean> => {
     const { cancelled } = await runs.renew(run)
     const now = clock.now()
     const isSlow = pace.isSlow(now)
@@ -229,26 +230,14 @@ function keepLease(
     if (cancelledAt !== undefined)
       letGo(isSlow && now - cancelledAt >= removalMilliseconds ? 'stuck' : 'cancelled')
     else if (isSlow && (await runs.isInTheWay(owner, run, sizes))) letGo('slow')
+    return true
   }
-  const renew = (): void => {
-    timer = timers.after(renewMilliseconds, () => {
-      void look()
-        .then(undefined, (error: unknown) => {
-          if (error instanceof LeaseLost) letGo('released')
-          else log.debug({ run: run.id, error: String(error) }, 'a lease waits for the store')
-        })
-        .finally(() => {
-          if (!isDone) renew()
-        })
+  return () =>
+    look().catch((error: unknown) => {
+      if (error instanceof LeaseLost) return false
+      log.debug({ run: run.id, error: String(error) }, 'a lease waits for the store')
+      return undefined
     })
-  }
-  renew()
-  return {
-    cancel() {
-      isDone = true
-      timer?.cancel()
-    },
-  }
 }
 
 /** To the end of the queue, or to its end. */
