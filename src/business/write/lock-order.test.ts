@@ -132,6 +132,39 @@ test('what a write refers to is not removed at the same moment, nor is a company
   ])
 })
 
+test('an item and its units stay as they are while lines are being written', async (t) => {
+  await using company = await openCompany(t, 'postgres')
+  if (company === undefined) return
+  const { sql, itemId } = company
+  const unitOfMeasureId = await company.create('unitsOfMeasure', { code: 'BOX' })
+  const unit = { itemId, unitOfMeasureId, quantityPerUnit: 5 }
+  const unitId = await company.create('itemUnitsOfMeasure', unit)
+  const outside = AsyncLocalStorage.snapshot()
+  const isWaiting =
+    "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  for (const [set, table, id, body] of [
+    ['items', 'items', itemId, { type: 'Service' }],
+    ['items', 'items', itemId, { baseUnitOfMeasureId: null }],
+    ['itemUnitsOfMeasure', 'item_units_of_measure', unitId, { quantityPerUnit: 6 }],
+  ] as const) {
+    let isChanged = false
+    const changes = await sql.transact(async (tx) => {
+      // As lines do that name it.
+      await tx.all(`select id from business_${table} where id = ? for key share`, id)
+      // Other changes do not wait.
+      await outside(() => company.change('items', itemId, { unitPrice: 7, type: 'Inventory' }, '*'))
+      const change = outside(() => company.change(set, id, body, '*')).then(() => {
+        isChanged = true
+      })
+      await until(async () => isChanged || (await outside(() => sql.all(isWaiting))).length === 1)
+      assert.equal(isChanged, false, JSON.stringify(body))
+      return [change]
+    })
+    await Promise.all(changes)
+    await company.change('items', itemId, { type: 'Inventory', baseUnitOfMeasureCode: 'PCS' }, '*')
+  }
+})
+
 test('who loses a right while a write waits has written before that is answered', async (t) => {
   await using company = await openCompany(t, 'postgres')
   if (company === undefined) return

@@ -150,6 +150,31 @@ for (const { dialect, test } of inTurn()) {
     assert.equal(amount(await company.row('items', itemId), 'inventory'), -1)
   })
 
+  test(`${dialect}: what counts as five becomes no base unit, and a base unit that did counts as one`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    const { customerId, sql } = company
+    const isRefused = { code: 'Application_FieldValidationException' }
+    const unitOfMeasureId = await company.create('unitsOfMeasure', { code: 'BOX' })
+    const itemId = await company.create('items', { displayName: 'I' })
+    const unit = { itemId, unitOfMeasureId, quantityPerUnit: 5 }
+    const id = await company.create('itemUnitsOfMeasure', unit)
+    const based = { baseUnitOfMeasureCode: 'BOX' }
+    await assert.rejects(company.change('items', itemId, based, '*'), isRefused)
+    const count = (quantityPerUnit: number) =>
+      company.change('itemUnitsOfMeasure', id, { quantityPerUnit }, '*')
+    await count(1)
+    await company.change('items', itemId, based, '*')
+    // As an earlier version let it be written.
+    const five = 'update business_item_units_of_measure set quantity_per_unit = 500000'
+    await sql.transact((tx) => tx.run(five))
+    const line = { itemId, quantity: 1 }
+    await company.create('salesInvoices', { customerId, salesInvoiceLines: [line] })
+    await assert.rejects(count(6), isRefused)
+    await count(1)
+    assert.equal(amount(await company.row('itemUnitsOfMeasure', id), 'quantity_per_unit'), 1)
+  })
+
   test(`${dialect}: lines of an account have the tax of its group, however that was written`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

@@ -65,7 +65,7 @@ export async function createMaster(
     ...touched(entity, context, true),
   }
   await refuseTaken(context, entity, row)
-  if (entity.table === tables.itemUnits) await requireOne(context, row)
+  if (entity.table === tables.itemUnits) await requireQuantity(context, row)
   if (cells['inventory'] !== undefined && cells['inventory'] !== 0) await lockLedger(context)
   await insertRow(context.tx, entity.table, row)
   await adjust(context, row, Number(cells['inventory'] ?? 0))
@@ -109,8 +109,8 @@ export async function changeMaster(
     await refuseBooked(context, cells)
   if (entity.set === 'postingAccounts') await requireOpenAccount(context, cells)
   if (changed['quantity_per_unit'] !== undefined) {
-    await refuseUsedUnit(context, row)
-    await requireOne(context, cells)
+    const isBase = await requireQuantity(context, cells)
+    if (!isBase) await refuseUsedUnit(context, row)
   }
   if (entity.set === 'items') await refuseUsedItem(context, row, changed)
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
@@ -131,7 +131,7 @@ async function refuseUsedUnit({ tx }: WriteContext, row: Cells): Promise<void> {
     item_id: String(row['item_id']),
     unit_of_measure_id: String(row['unit_of_measure_id']),
   }
-  if ((await findRow(tx, tables.lines, cells)) === undefined) return
+  if ((await findRow(tx, tables.lines, cells, ' limit 1')) === undefined) return
   throw ruleBroken('The unit of the item is in use by a line; it is kept as it is.')
 }
 
@@ -140,31 +140,43 @@ async function refuseUsedUnit({ tx }: WriteContext, row: Cells): Promise<void> {
  * unit changes what is in that unit alone.
  */
 async function refuseUsedItem(
-  { tx }: WriteContext,
+  context: WriteContext,
   row: Cells,
   changed: Partial<DraftCells>,
 ): Promise<void> {
+  const { tx } = context
   const { type, base_unit_of_measure_id: unit } = changed
   if (type === undefined && unit === undefined) return
-  const cells = { item_id: String(row['id']) }
+  const id = String(row['id'])
+  // Lines that are being written keep the item as it is.
+  await lockRow(context, tables.items, { id }, 'removal')
+  const cells = { item_id: id }
+  const ofUnit = { ...cells, unit_of_measure_id: String(unit) }
   const isFirst = type === undefined && row['base_unit_of_measure_id'] === noGuid
   const user = isFirst
-    ? await findRow(tx, tables.lines, { ...cells, unit_of_measure_id: String(unit) }, ' limit 1')
+    ? await findRow(tx, tables.lines, ofUnit, ' limit 1')
     : ((await findRow(tx, tables.lines, cells, ' limit 1')) ??
       (await findRow(tx, tables.itemLedgerEntries, cells, ' limit 1')))
-  if (user === undefined) return
-  throw ruleBroken(
-    `The item ${String(row['number'])} is in use by lines or entries; its type and its base unit stay.`,
-    type === undefined ? 'baseUnitOfMeasureId' : 'type',
-  )
+  if (user !== undefined)
+    throw ruleBroken(
+      `The item ${String(row['number'])} is in use by lines or entries; its type and its base unit stay.`,
+      type === undefined ? 'baseUnitOfMeasureId' : 'type',
+    )
+  const counted = unit === undefined ? undefined : await findRow(tx, tables.itemUnits, ofUnit)
+  if ((counted?.quantity_per_unit ?? decimalUnit) !== decimalUnit)
+    throw badValue(
+      'baseUnitOfMeasureId',
+      "the 'quantityPerUnit' of the item in this unit is not 1.",
+    )
 }
 
-/** A base unit counts as one. */
-async function requireOne({ tx }: WriteContext, unit: DraftCells): Promise<void> {
-  if (unit['quantity_per_unit'] === decimalUnit) return
-  const item = await findRow(tx, tables.items, { id: String(unit['item_id']) })
-  if (item?.base_unit_of_measure_id !== unit['unit_of_measure_id']) return
-  throw badValue('quantityPerUnit', 'the base unit of the item counts as 1.')
+/** A base unit counts as one. Returns whether it is one. */
+async function requireQuantity(context: WriteContext, unit: DraftCells): Promise<boolean> {
+  const item = await lockRow(context, tables.items, { id: String(unit['item_id']) }, 'reference')
+  const isBase = item?.base_unit_of_measure_id === unit['unit_of_measure_id']
+  if (isBase && unit['quantity_per_unit'] !== decimalUnit)
+    throw badValue('quantityPerUnit', 'the base unit of the item counts as 1.')
+  return isBase
 }
 
 /** What was booked on an account stays on one that takes postings. */
@@ -228,8 +240,8 @@ async function lockMaster(
 ): Promise<Cells> {
   const { entity, id } = target
   const cells = entity.scope === 'company' ? { id, company_id: context.companyId } : { id }
-  // Only a removal needs no tag.
-  const purpose = isTagRequired ? 'change' : 'removal'
+  // Only a removal needs no tag. Lines that are being written keep the quantity of their unit.
+  const purpose = isTagRequired && entity.table !== tables.itemUnits ? 'change' : 'removal'
   if (entity.table === tables.accessRights) await takeTurn(context, id)
   const row = await lockRow(context, entity.table, cells, purpose)
   if (row === undefined) {
