@@ -1410,7 +1410,7 @@ CREATE UNIQUE INDEX business_lines_by_document ON business_lines USING btree (do
 
 CREATE INDEX business_lines_by_group ON business_lines USING btree (document_id, tax_key, sequence);
 
-CREATE INDEX business_lines_by_item ON business_lines USING btree (item_id);
+CREATE INDEX business_lines_by_item ON business_lines USING btree (item_id, unit_of_measure_id);
 
 CREATE INDEX business_lines_by_item_variant_id ON business_lines USING btree (item_variant_id) WHERE (item_variant_id <> '00000000-0000-0000-0000-000000000000'::text);
 

@@ -1108,7 +1108,7 @@ CREATE UNIQUE INDEX business_lines_by_document on business_lines (document_id, s
 
 CREATE INDEX business_lines_by_group on business_lines (document_id, tax_key, sequence);
 
-CREATE INDEX business_lines_by_item on business_lines (item_id);
+CREATE INDEX business_lines_by_item on business_lines (item_id, unit_of_measure_id);
 
 CREATE INDEX business_lines_by_item_variant_id
 on business_lines (item_variant_id) where item_variant_id <> '00000000-0000-0000-0000-000000000000';

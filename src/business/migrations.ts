@@ -324,6 +324,11 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       ...referenceIndexes,
     ],
     laterReferenceIndexes,
+    // Whether lines have an item in a unit.
+    [
+      'drop index business_lines_by_item',
+      'create index business_lines_by_item on business_lines (item_id, unit_of_measure_id)',
+    ],
   ]
 }
 

@@ -220,6 +220,46 @@ test('removing master data, a company, and sending look through no table', async
   }
 })
 
+test('whether an item has lines in a unit is seen by one of them, which an index finds', async (t) => {
+  await using books = await openCompany(t, 'sqlite')
+  if (books === undefined) return
+  const { create, customerId, itemId, sql } = books
+  const boxId = await create('unitsOfMeasure', { code: 'BOX' })
+  const bagId = await create('unitsOfMeasure', { code: 'BAG' })
+  const otherId = await create('items', { displayName: 'I' })
+  const unitOf = (id: string, unitOfMeasureId: string) =>
+    create('itemUnitsOfMeasure', { itemId: id, unitOfMeasureId })
+  const [bag, box] = [await unitOf(itemId, bagId), await unitOf(itemId, boxId)]
+  await unitOf(otherId, boxId)
+  const lines = [
+    { itemId, quantity: 1, unitOfMeasureCode: 'BAG' },
+    { itemId: otherId, quantity: 1 },
+    { itemId: otherId, quantity: 1, unitOfMeasureCode: 'BOX' },
+  ]
+  const texts = new Set<string>()
+  const costOf = costIn(books, texts)
+  const costs: (readonly [number, number])[] = []
+  for (let made = 0; made < 3; made++) {
+    await create('salesInvoices', { customerId, salesInvoiceLines: lines })
+    const refused = (set: string, id: string, body: object) =>
+      costOf(() => assert.rejects(books.change(set, id, { ...body }, '*'), /in use by/))
+    costs.push(await refused('itemUnitsOfMeasure', bag, { quantityPerUnit: made + 2 }))
+    costs.push(await refused('items', otherId, { baseUnitOfMeasureCode: 'BOX' }))
+    // No line has it.
+    await costOf(() => books.change('itemUnitsOfMeasure', box, { quantityPerUnit: made + 2 }, '*'))
+  }
+  assert.deepEqual(costs.slice(-2), costs.slice(0, 2))
+  const lookups = [...texts].filter((text) =>
+    / business_lines where .*unit_of_measure_id = \?/.test(text),
+  )
+  assert.equal(lookups.length, 1)
+  for (const text of lookups) {
+    const values = Array.from(text.matchAll(/\?/g), () => '')
+    const [step] = await sql.transact((tx) => tx.all(`explain query plan ${text}`, ...values))
+    assert.match(String(step?.['detail']), /item_id=\? AND unit_of_measure_id=\?/)
+  }
+})
+
 for (const dialect of dialects) {
   test(`${dialect}: a posting is as many statements for any number of lines and items`, async (t) => {
     await using books = await openCompany(t, dialect)
