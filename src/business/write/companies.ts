@@ -9,7 +9,7 @@ import { type Entity, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
 import { createMaster, removeMaster, requireCompanyName } from './master.ts'
-import { deleteInTurns, lockRow, newId, type WriteContext } from './rows.ts'
+import { deleteInTurns, lockRow, newId, takeTurn, type WriteContext } from './rows.ts'
 import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
 
@@ -54,6 +54,7 @@ export async function removeCompany(
 ): Promise<void> {
   const { id } = target
   // First, so that what is being posted in it is seen below.
+  await takeTurn(context, id)
   await lockRow(context, tables.companies, { id }, 'removal')
   const [posted] = await context.tx.all(
     `select id from business_documents

@@ -14,6 +14,7 @@ import { collectChanges } from '../notifications/collect.ts'
 import { subscriptions } from '../tables.ts'
 import { openCompany } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
+import { lockInOrder } from './lock-order.ts'
 import { takeTurn } from './rows.ts'
 
 const rounds = 6
@@ -238,6 +239,59 @@ test('who goes on writing keeps no right that is being removed', async (t) => {
     })
     await Promise.all(later)
     assert.deepEqual(roles, [remove ? undefined : 'read'])
+  }
+})
+
+test('who goes on writing keeps no company from being renamed or removed', async (t) => {
+  await using company = await openCompany(t, 'postgres', { transactionRetriesMax: 1 })
+  if (company === undefined) return
+  const { sql, customerId, companyId } = company
+  const outside = AsyncLocalStorage.snapshot()
+  const isWaiting =
+    "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  const waiting = async () => (await outside(() => sql.all(isWaiting))).length
+  const call = caller(company)
+  const other = { displayName: 'Other' }
+  const rename = () => company.change('companies', companyId, { name: 'New' }, '*')
+  const add = (status: number) => call(status, 'v2.0', 'POST', 'customers', other)
+  const addInSet = async (status: number) => {
+    const url = `companies(${companyId})/customers`
+    const headers = { 'Content-Type': 'application/json' }
+    const one = { atomicityGroup: 'all', method: 'POST', url, headers, body: other }
+    const requests = ['1', '2'].map((id) => ({ id, ...one }))
+    const { responses } = await call(200, 'v2.0', 'POST', '$batch', { requests })
+    assert.equal((responses as { status: number }[])[0]?.status, status)
+  }
+  const later = await sql.transact(async (tx) => {
+    const url = `companies(${companyId})/customers`
+    await lockInOrder(tx, [{ method: 'POST', url, body: undefined }], undefined)
+    const renamed = outside(rename)
+    await until(async () => (await waiting()) === 1)
+    // For the turn, not for the row: a set keeps no row whose turn is another's.
+    const held =
+      'select locktype from pg_locks join pg_stat_activity using (pid) where not granted and datname = current_database()'
+    assert.deepEqual(await outside(() => sql.all(held)), [{ locktype: 'advisory' }])
+    return [renamed]
+  })
+  await Promise.all(later)
+  for (const [end, write, status] of [
+    [rename, add, 201],
+    [rename, addInSet, 201],
+    [() => company.remove('companies', companyId), add, 404],
+  ] as const) {
+    const done: string[] = []
+    const works = await sql.transact(async (tx) => {
+      await tx.all('select id from business_customers where id = ? for update', customerId)
+      const begun = outside(() => call(200, 'v2.0', 'PATCH', `customers(${customerId})`, other))
+      await until(async () => (await waiting()) === 1)
+      const ended = outside(end).then(() => done.push('ended'))
+      await until(async () => done.length > 0 || (await waiting()) === 2)
+      const written = outside(() => write(status)).then(() => done.push('written'))
+      await until(async () => done.length > 0 || (await waiting()) === 3)
+      assert.deepEqual(done, [])
+      return [begun, ended, written]
+    })
+    await Promise.all(works)
   }
 })
 

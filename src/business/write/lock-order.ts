@@ -10,6 +10,7 @@ import { selecting, type Table } from '#query/table.ts'
 import type { SqlTx } from '#stores/store.ts'
 import * as tables from '../tables.ts'
 import type { Identified } from './lookups.ts'
+import { sharedTurn } from './rows.ts'
 
 /** A request of a change set, as far as it says what it writes. */
 interface BatchedWrite {
@@ -42,7 +43,8 @@ export async function lockInOrder(
   }
   const these = placeholders(named)
   const own = companyIds === undefined ? '' : ` and id in (${placeholders(companyIds)})`
-  const kept = `where id in (${these})${own} order by id for key share`
+  const turns = `select id, ${sharedTurn} from ${tables.companies.name} where id in (${these})${own} order by id offset 0`
+  const kept = `where id in (select id from (${turns}) as waited) order by id for key share`
   await allRows(tx, selecting(tables.companies, 'id'), kept, ...named, ...(companyIds ?? []))
   await lock(tables.customerPaymentJournals, `id in (${these})`, named)
   const payments = `id in (${these}) or journal_id in (${these})`

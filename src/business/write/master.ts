@@ -87,6 +87,8 @@ export async function changeMaster(
   const { entity, id } = target
   const given = readBody(entity, context.version, body)
   if (given.has('inventory')) await lockLedger(context)
+  // PostgreSQL locks a row whose unique name changes as one that is removed.
+  if (entity.table === tables.companies && given.has('name')) await takeTurn(context, target.id)
   const row = await lockMaster(context, target, true)
   const open = new Map<string, Given>()
   for (const [name, one] of given) {

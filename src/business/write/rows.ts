@@ -89,7 +89,7 @@ export function lockFor(
 
 /**
  * Of a row with an `id`, on PostgreSQL, which lets those who share a row pass whoever waits to change it: they would keep a
- * right for as long as they go on (decision 0425). Turns are given in order.
+ * right, or a company, for as long as they go on (decision 0425). Turns are given in order.
  */
 export const sharedTurn = 'pg_advisory_xact_lock_shared(hashtextextended(id, 0))'
 /** The longest write is shorter. */
