@@ -11,6 +11,7 @@ import { isTransient, majorOf, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource, openTarget, tell } from './database-task.ts'
 import { giveWay } from './give-way.ts'
 import { parseLsn } from './lag.ts'
+import { fewWords } from './record.ts'
 import {
   entryOfTable,
   type RenamedTable,
@@ -131,7 +132,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   dropDump(task, 'now')
   task.record.resync = []
   task.record.caughtUp = Math.max(wanted, 0)
-  task.record.notCarried = work.failures
+  task.record.notCarried = fewWords(work.failures)
   tellCopied(task)
   task.save()
   task.onBoundary('caught-up')

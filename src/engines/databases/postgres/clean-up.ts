@@ -3,6 +3,7 @@
  * other fails; what could not be removed is returned, and nothing else is touched.
  */
 
+import { shortWords } from '#kernel/short-words.ts'
 import { DatabaseEngineError, type MigrationSpec, type PendingCleanUp } from '../engine.ts'
 import {
   codeOf,
@@ -22,6 +23,7 @@ import {
 import { unfence } from './fence.ts'
 import { listed } from './findings.ts'
 import { objectName, objectNames, ownershipComment, sessionName } from './names.ts'
+import { fewWords, wordsCharactersMax } from './record.ts'
 import { hasReplaced, putBackReplaced } from './replaced-database.ts'
 import {
   dropPublication,
@@ -57,13 +59,15 @@ export async function cleanUpDatabase(task: DatabaseTask, drop: boolean): Promis
   const name = nameOf(task)
   const target = targetAccess(task.spec, task.credentials)
   const source = sourceAccess(task.spec, task.credentials)
+  const tables = task.record.identities.map(({ table }) => table)
   const left: PendingCleanUp[] = []
   const kept: string[] = []
   const step = async (traces: readonly Trace[], work: () => Promise<void>): Promise<void> => {
     try {
       await work()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const words = error instanceof Error ? error.message : String(error)
+      const reason = shortWords(words, wordsCharactersMax)
       const number = error instanceof DatabaseEngineError ? error.number : undefined
       const why = { reason, ...(number === undefined ? {} : { number }) }
       const tries = (kind: string): number =>
@@ -117,7 +121,9 @@ export async function cleanUpDatabase(task: DatabaseTask, drop: boolean): Promis
     [
       trace('source', 'slot', name),
       trace('source', 'publication', name),
-      ...task.record.identities.map(({ table }) => trace('source', 'replica-identity', table)),
+      ...(tables.length === 0
+        ? []
+        : [trace('source', 'replica-identity', shortWords(listed(tables), wordsCharactersMax))]),
       ...(task.record.fence === undefined ? [] : [trace('source', 'fence', task.name)]),
     ],
     async () => {
@@ -134,7 +140,6 @@ export async function cleanUpDatabase(task: DatabaseTask, drop: boolean): Promis
         const words = refusalOf(error)
         if (words === undefined) throw error
         // Its tables need their identities as long as it is there.
-        const tables = task.record.identities.map(({ table }) => table)
         kept.push(
           `the publication ${name} of the source (${words})${tables.length === 0 ? '' : `, and with it REPLICA IDENTITY FULL of ${listed(tables)}`}`,
         )
@@ -143,7 +148,7 @@ export async function cleanUpDatabase(task: DatabaseTask, drop: boolean): Promis
       kept.push(...identitiesInWords('source', refused))
     },
   )
-  return { pending: left, kept }
+  return { pending: left, kept: fewWords(kept) }
 }
 
 /** Undefined when there is no such database (any more). */

@@ -22,6 +22,7 @@ import {
 import { fence, unfence } from './fence.ts'
 import { copyLargeObjects } from './large-objects.ts'
 import { carryPublications } from './publications.ts'
+import { fewWords } from './record.ts'
 import { ViewRefresh } from './refresh-views.ts'
 import { count } from './replicate.ts'
 import {
@@ -224,11 +225,11 @@ async function takeDown(
     },
   })
   // The target is whole: what a server keeps of the migration is told, and fails nothing.
-  task.record.setAside = [
+  task.record.setAside = fewWords([
     ...task.record.setAside,
     ...identitiesInWords('target', refusedThere),
     ...identitiesInWords('source', refused),
-  ]
+  ])
   if (task.spec.fence !== 'stay') await unfence(task, source)
 }
 

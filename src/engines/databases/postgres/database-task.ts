@@ -117,11 +117,11 @@ const messageMax = 4_000
 /** Changes the observed state of the database; `save` writes it. */
 export function tell(task: DatabaseTask, change: Partial<ObservedDatabase>): void {
   const { message } = change
-  const shown = message === undefined ? change : { ...change, message: cut(message) }
+  const shown = message === undefined ? change : { ...change, message: shortMessage(message) }
   task.record.observed = { ...task.record.observed, ...shown }
 }
 
-function cut(text: string): string {
+export function shortMessage(text: string): string {
   return text.length <= messageMax ? text : `${text.slice(0, messageMax - 1)}…`
 }
 
@@ -130,7 +130,7 @@ export function warn(task: DatabaseTask, what: Noticed, words: string | undefine
   const { [what]: before, ...others } = task.record.warnings
   if (before === words) return
   task.record.warnings = words === undefined ? others : { ...others, [what]: words }
-  tell(task, { warning: cut(Object.values(task.record.warnings).join(' ')) })
+  tell(task, { warning: shortMessage(Object.values(task.record.warnings).join(' ')) })
 }
 
 /** Enters a phase, which is recorded before anything of it is done. */

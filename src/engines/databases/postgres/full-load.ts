@@ -22,7 +22,7 @@ import { watchIndexes } from './index-progress.ts'
 import { LargeIndexes } from './large-indexes.ts'
 import { copyLargeObjects } from './large-objects.ts'
 import { leftBehind } from './left-behind.ts'
-import { toBeCaughtUp } from './record.ts'
+import { fewWords, toBeCaughtUp } from './record.ts'
 import {
   createPublication,
   createSlot,
@@ -72,7 +72,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   task.record.owners = lacking.length === 0
   const compressed = await foreignCompression(source, server)
   task.record.leavesCompression = compressed > 0
-  task.record.setAside = await leftBehind(source, lacking, compressed)
+  task.record.setAside = fewWords(await leftBehind(source, lacking, compressed))
   const sourceMajor = await majorOf(source)
   const targetMajor = await majorOf(server)
   requireClient(task, sourceMajor)

@@ -1,6 +1,7 @@
 /** What a copy leaves at the source on purpose, in words for its report: what no dump carries, and what would not be of use. */
 
 import type { Session } from './connect.ts'
+import { listed } from './findings.ts'
 
 const shownMax = 20
 
@@ -67,7 +68,7 @@ export async function leftBehind(
     ...of(await invalidIndexes(source), 'its build was broken off'),
     ...(lacking.length === 0
       ? []
-      : [`owners and grants (the target lacks, or may not act as, ${lacking.join(', ')})`]),
+      : [`owners and grants (the target lacks, or may not act as, ${listed(lacking)})`]),
     ...(compressed === 0
       ? []
       : [

@@ -45,4 +45,35 @@ describe('settings that the target refuses', () => {
     assert.match(message, /^Roles: ALTER ROLE "refused_role" SET "none/)
     assert.ok(message.length <= 4000)
   })
+
+  check(
+    'publications, and roles that the target lacks, are told in few words',
+    async (fixture, engine) => {
+      await fixture.make('publishing', [
+        `CREATE TABLE note (id int PRIMARY KEY);
+       CREATE FUNCTION no_more() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE '%', repeat('no', 1000); END $$;
+       CREATE EVENT TRIGGER no_more ON ddl_command_start WHEN TAG IN ('CREATE PUBLICATION') EXECUTE FUNCTION no_more();
+       ALTER EVENT TRIGGER no_more DISABLE`,
+        `DO $$ BEGIN FOR i IN 1..150 LOOP EXECUTE 'CREATE PUBLICATION p' || i; END LOOP;
+         FOR i IN 1..150 LOOP EXECUTE 'CREATE ROLE lacked_' || i; EXECUTE 'CREATE TABLE o' || i || ' ()';
+           EXECUTE 'ALTER TABLE o' || i || ' OWNER TO lacked_' || i; END LOOP; END $$;
+       ALTER EVENT TRIGGER no_more ENABLE ALWAYS`,
+      ])
+      const spec = fixture.spec(['publishing'], { roles: false })
+      await engine.run('publishing', spec, fixture.credentials)
+      const ended = only(await fixture.until(engine, 'publishing', isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      const [report] = await engine.report('publishing')
+      const { leftOut = [] } = report ?? {}
+      assert.ok(leftOut.some((words) => words.startsWith('the publication p1 (nono')))
+      assert.ok(
+        leftOut.some(
+          (words) => words.startsWith('owners and grants') && words.endsWith(' and 140 more)'),
+        ),
+      )
+      assert.equal(leftOut.length, 100)
+      assert.equal(leftOut.at(-1), 'more, which is not listed')
+      assert.ok(leftOut.every(({ length }) => length <= 300))
+    },
+  )
 })

@@ -5,6 +5,7 @@
 
 import { isTransient, majorOf, quoteName, quoteText, type Session } from './connect.ts'
 import type { DatabaseTask } from './database-task.ts'
+import { fewWords } from './record.ts'
 
 interface Publication {
   readonly name: string
@@ -105,9 +106,7 @@ export async function carryPublications(
       if (isTransient(error)) throw error
       const reason = error instanceof Error ? error.message : String(error)
       const left = `the publication ${one.name} (${reason})`
-      if (!task.record.setAside.includes(left)) {
-        task.record.setAside = [...task.record.setAside, left]
-      }
+      task.record.setAside = fewWords([...task.record.setAside, left])
     }
   }
 }

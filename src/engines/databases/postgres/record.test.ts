@@ -1,12 +1,12 @@
 /** The record of a running migration is bounded, whatever names a server uses. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type DatabaseTask, tell } from './database-task.ts'
-import { freshRecord, RecordFolder } from './record.ts'
+import { freshRecord, type MigrationState, RecordFolder, stateBytesMax } from './record.ts'
 
 test('a message made of names without end is cut', () => {
   const record = freshRecord('shop', 1)
@@ -19,15 +19,24 @@ test('a message made of names without end is cut', () => {
   assert.equal(task.record.observed.message.length, 4_000)
 })
 
-test('a record that grew without end is not written', () => {
+test('a record that grew without end is not written, and is not read', () => {
   const path = mkdtempSync(join(tmpdir(), 'armature-record-'))
   try {
-    const record = { ...freshRecord('shop', 1), leftOut: ['x'.repeat(40_000_000)] }
-    const state = { databases: [record], message: '', updatedAt: 1, rolesDone: true, ended: false }
-    assert.throws(
-      () => new RecordFolder(path).writeState({ ...state, worker: undefined }, false),
-      /more than 33554432 characters/,
-    )
+    const folder = new RecordFolder(path)
+    const of = (characters: number): MigrationState => ({
+      databases: [{ ...freshRecord('shop', 1), leftOut: ['x'.repeat(characters)] }],
+      message: '',
+      updatedAt: 1,
+      rolesDone: true,
+      ended: false,
+      worker: undefined,
+    })
+    assert.throws(() => folder.writeState(of(40_000_000), false), /has more than 32 MB/)
+    const state = of(20_000_000)
+    assert.throws(() => folder.writeState(state, false, stateBytesMax), /has more than 16 MB/)
+    assert.equal(folder.readState(), undefined)
+    writeFileSync(folder.file('state.json'), JSON.stringify(of(40_000_000)))
+    assert.throws(() => folder.readState(), /has more than 32 MB/)
   } finally {
     rmSync(path, { recursive: true })
   }

@@ -4,16 +4,18 @@
  * writes the others. No file holds a secret.
  */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '#files/replace-file.ts'
-import type {
-  ComparedTable,
-  DatabasePhase,
-  MigrationSpec,
-  ObservedDatabase,
-  PendingCleanUp,
-  ReportedTable,
+import { shortWords } from '#kernel/short-words.ts'
+import {
+  type ComparedTable,
+  DatabaseEngineError,
+  type DatabasePhase,
+  type MigrationSpec,
+  type ObservedDatabase,
+  type PendingCleanUp,
+  type ReportedTable,
 } from '../engine.ts'
 
 /** A replica identity that must be restored. */
@@ -125,8 +127,23 @@ export interface Intents {
 
 const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [], catchUp: {}, retry: {} }
 
-/** The largest record: a migration with a hundred thousand tables. Observers read it as a whole, repeatedly. */
-const recordCharactersMax = 32 * 1024 * 1024
+/** The largest file: that of a hundred thousand tables. Earlier versions wrote a state as large. */
+const fileBytesMax = 32 * 1024 * 1024
+/** What a database may make of the state, which observers read as a whole, twice a second. A hundred thousand tables have room. */
+export const stateBytesMax = 16 * 1024 * 1024
+
+const wordsMax = 100
+/** Of what a server says, in records and reports. */
+export const wordsCharactersMax = 300
+const notListed = 'more, which is not listed'
+
+/** Each once, and few of them: servers say as much as they like, and records and reports are read as a whole. */
+export function fewWords(words: readonly string[]): readonly string[] {
+  const all = [...new Set(words.map((one) => shortWords(one, wordsCharactersMax)))]
+  return all.length <= wordsMax ? all : [...all.slice(0, wordsMax - 1), notListed]
+}
+
+const refusalCharactersMax = 4_000
 
 const privateFolder = 0o700
 
@@ -183,8 +200,8 @@ export class RecordFolder {
   }
 
   /** `durable`: on disk when this returns, for what must be known after a crash. */
-  writeState(state: MigrationState, durable: boolean): void {
-    this.write('state.json', state, durable)
+  writeState(state: MigrationState, durable: boolean, bytesMax?: number): void {
+    this.write('state.json', state, durable, bytesMax)
   }
 
   readSpawned(): ProcessIdentity | undefined {
@@ -201,7 +218,8 @@ export class RecordFolder {
   }
 
   writeRefusal(message: string): void {
-    if (message !== this.readRefusal()) this.write('refusal.json', { message }, false)
+    const words = shortWords(message, refusalCharactersMax)
+    if (words !== this.readRefusal()) this.write('refusal.json', { message: words }, false)
   }
 
   readTables<T extends ComparedTable | ReportedTable>(name: string): readonly T[] {
@@ -227,6 +245,7 @@ export class RecordFolder {
   private read<T>(name: string): T | undefined {
     let text: string
     try {
+      if (statSync(this.file(name)).size > fileBytesMax) throw tooLarge(fileBytesMax)
       text = readFileSync(this.file(name), 'utf8')
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
@@ -236,13 +255,19 @@ export class RecordFolder {
     return JSON.parse(text) as T
   }
 
-  private write(name: string, value: object, isDurable: boolean): void {
+  /** Refused where it is too large: what is there stays. */
+  private write(name: string, value: object, isDurable: boolean, bytesMax = fileBytesMax): void {
     const text = JSON.stringify(value)
-    if (text.length > recordCharactersMax) {
-      throw new Error(`the record of a migration has more than ${recordCharactersMax} characters`)
-    }
+    if (Buffer.byteLength(text) > bytesMax) throw tooLarge(bytesMax)
     replaceFile(this.file(name), text, { isDurable })
   }
+}
+
+function tooLarge(bytesMax: number): DatabaseEngineError {
+  return new DatabaseEngineError(
+    'refused',
+    `The record of the migration has more than ${bytesMax / 2 ** 20} MB: it names too many things of its servers, or things with names that are too long.`,
+  )
 }
 
 /** Tokens that have a folder. */

@@ -8,11 +8,18 @@ import { DatabaseEngineError, type DatabasePhase, type ErrorNumber, isEnd } from
 import { cleanUpDatabase } from './clean-up.ts'
 import { isFullDisk, isTransient, quoteName } from './connect.ts'
 import { cutOver } from './cutover.ts'
-import { type DatabaseTask, enter, openSource, openTargetServer, tell } from './database-task.ts'
+import {
+  type DatabaseTask,
+  enter,
+  openSource,
+  openTargetServer,
+  shortMessage,
+  tell,
+} from './database-task.ts'
 import { unfence } from './fence.ts'
 import { completeOffline, finishOffline } from './finish-offline.ts'
 import { loadDatabase } from './full-load.ts'
-import { type DatabaseRecord, freshRecord, startsOver } from './record.ts'
+import { type DatabaseRecord, fewWords, freshRecord, startsOver } from './record.ts'
 import { dropReplaced } from './replaced-database.ts'
 import { replicate } from './replicate.ts'
 import { dropDumps } from './schema.ts'
@@ -134,7 +141,7 @@ async function recover(error: unknown, task: DatabaseTask, run: DatabaseRun): Pr
   // One that was changed since: the copy is whole, and the next worker may know it.
   const isShutOut = number === wrongPassword && !early
   const later = (isTransient(error) && !(early && isFullDisk(error))) || isShutOut
-  const text = error instanceof Error ? error.message : String(error)
+  const text = shortMessage(error instanceof Error ? error.message : String(error))
   if (isShutOut) run.shutOut()
   if (record.pastReturn && later) {
     tell(task, { message: `Completing; a server does not answer. ${text}` })
@@ -225,7 +232,7 @@ async function cleanUntilDone(task: DatabaseTask, run: DatabaseRun): Promise<voi
   // One that is begun anew may be let.
   if (left.length === 0) record.identities = []
   record.fence = undefined
-  record.setAside = [...record.setAside, ...left]
+  record.setAside = fewWords([...record.setAside, ...left])
   tell(task, {
     endedAt: task.clock.now(),
     counters: { ...record.observed.counters, latencySeconds: undefined },

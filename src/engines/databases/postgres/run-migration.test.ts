@@ -60,3 +60,44 @@ test('a second worker leaves the record to the one that has the lock, and finds 
   folder.writeState(left, true)
   assert.equal((await engine.observe('m1')).message, 'no route')
 })
+
+/** With less room for what a database makes of the state. */
+class SmallFolder extends RecordFolder {
+  override writeState(state: MigrationState, durable: boolean, bytesMax?: number): void {
+    super.writeState(state, durable, bytesMax && 5_000)
+  }
+}
+
+test('a database that makes the record too large fails with words, and has changed nothing', async (t) => {
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  await using fixture = await openMigrationFixture(15, 15)
+  await using engine = fixture.open()
+  const many =
+    "DO $$ BEGIN FOR i IN 1..200 LOOP EXECUTE 'CREATE TABLE t' || i || ' (a int)'; END LOOP; END $$"
+  await fixture.make('large', [many])
+  const spec = fixture.spec(['large'], { mode: 'online' })
+  const programs = await findClientPrograms()
+  assert.ok(programs !== undefined)
+  const folder = new SmallFolder(join(fixture.folder, 'm2'))
+  folder.make()
+  folder.writeSpec(spec)
+  await runMigration({
+    migration: 'm2',
+    spec,
+    credentials: { ...fixture.credentials, outbound: openWay },
+    programs,
+    clock: { now: () => Date.now() },
+    folder,
+    process: { pid: 1, started: 'elsewhere' },
+    stop: new AbortController().signal,
+    onBoundary: () => undefined,
+  })
+  const { ended, databases } = folder.readState() ?? {}
+  const [database] = databases ?? []
+  assert.deepEqual([ended, database?.observed.phase, database?.identities], [true, 'failed', []])
+  assert.match(database?.observed.message ?? '', /^The record of the migration has more than /)
+  await using source = await fixture.session('source', 'large')
+  const replaced = "SELECT count(*) FROM pg_catalog.pg_class WHERE relreplident = 'f'"
+  assert.equal(await source.value(replaced), '0')
+  assert.deepEqual(await engine.traces('m2', spec, fixture.credentials), [])
+})

@@ -5,7 +5,7 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import { shortWords } from '#kernel/short-words.ts'
-import { isEnd, type MigrationSpec } from '../engine.ts'
+import { DatabaseEngineError, isEnd, type MigrationSpec } from '../engine.ts'
 import { connect, isTransient, type Means, type Session } from './connect.ts'
 import {
   type DatabaseTask,
@@ -17,12 +17,14 @@ import type { ClientPrograms } from './find-client-programs.ts'
 import { listed } from './findings.ts'
 import { lockKey, sessionName } from './names.ts'
 import {
+  type DatabaseRecord,
   freshRecord,
   type Intents,
   type MigrationState,
   type ProcessIdentity,
   type RecordFolder,
   startsOver,
+  stateBytesMax,
 } from './record.ts'
 import { copyRoles } from './roles.ts'
 import { runDatabase } from './run-database.ts'
@@ -68,11 +70,11 @@ export async function runMigration(run: MigrationRun): Promise<void> {
   // Not before: until then another worker may be at the record, perhaps of another machine.
   const state = openState(run)
   if (stop.aborted || run.folder.readState()?.ended === true) return
-  const save = (durable: boolean): void => {
+  const save = (durable: boolean, bytesMax?: number): void => {
     // The record is the next worker's.
     if (lock?.lost() !== undefined) return
     state.updatedAt = run.clock.now()
-    run.folder.writeState(state, durable)
+    run.folder.writeState(state, durable, bytesMax)
   }
   save(true)
   every(tickMilliseconds, () => save(false))
@@ -95,6 +97,19 @@ export async function runMigration(run: MigrationRun): Promise<void> {
   } finally {
     await timers.disposeAsync()
     save(true)
+  }
+}
+
+/** A database that makes the record too large goes on, to its failure, with what was written last. */
+function saved(run: MigrationRun, record: DatabaseRecord, index: number, save: () => void): void {
+  try {
+    save()
+  } catch (error) {
+    const written = run.folder.readState()?.databases[index]
+    if (error instanceof DatabaseEngineError) {
+      Object.assign(record, freshRecord(record.observed.name, 1), written)
+    }
+    throw error
   }
 }
 
@@ -236,7 +251,7 @@ async function runAll(
     readonly stop: AbortSignal
     readonly cancels: readonly AbortController[]
     readonly intents: () => Intents
-    readonly save: (durable: boolean) => void
+    readonly save: (durable: boolean, bytesMax?: number) => void
     readonly leave: () => void
   },
 ): Promise<void> {
@@ -265,7 +280,7 @@ async function runAll(
       record,
       resumed,
       signal,
-      save: () => save(true),
+      save: () => saved(run, record, index, () => save(true, stateBytesMax)),
       cutoverAsked: () => intents().cutover.includes(name),
       catchUpsWanted: () => intents().catchUp[name] ?? 0,
       onBoundary: run.onBoundary,

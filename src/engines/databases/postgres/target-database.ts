@@ -15,6 +15,7 @@ import {
 } from './connect.ts'
 import { type DatabaseTask, nameOf } from './database-task.ts'
 import { ownershipComment } from './names.ts'
+import { fewWords, wordsCharactersMax } from './record.ts'
 import { keepReplaced } from './replaced-database.ts'
 import { requireOtherServer } from './same-server.ts'
 
@@ -115,7 +116,6 @@ async function localeClause(server: Session, shape: DatabaseShape): Promise<stri
 
 /** Settings that are left out go into records and reports, and the source has as many as it likes. */
 const leftOutMax = 100
-const leftOutCharactersMax = 300
 
 /** What clients connect to before they know another: a server is never left without it. */
 const defaultDatabase = 'postgres'
@@ -187,14 +187,13 @@ export async function finishTargetDatabase(
       // A later version may know it no longer, and without the right it cannot be set: no reason to fail now.
       if (isTransient(error)) throw error
       const words = `${setting.name} (${error instanceof Error ? error.message : String(error)})`
-      if (leftOut.length < leftOutMax) leftOut.push(shortWords(words, leftOutCharactersMax))
+      if (leftOut.length < leftOutMax) leftOut.push(shortWords(words, wordsCharactersMax))
       else others++
     }
   }
   task.record.leftOut = leftOut
   const rest = `${others} more settings of the database, which the target refuses`
-  const { setAside } = task.record
-  if (others > 0 && !setAside.includes(rest)) task.record.setAside = [...setAside, rest]
+  if (others > 0) task.record.setAside = fewWords([...task.record.setAside, rest])
   if (task.record.owners) {
     if (roles.has(shape.owner)) {
       statements.push(`ALTER DATABASE ${database} OWNER TO ${quoteName(shape.owner)}`)

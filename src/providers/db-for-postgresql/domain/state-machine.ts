@@ -395,6 +395,9 @@ function neverBack(
   return isBack ? { ...now, subState: 'CompletingMigration' } : now
 }
 
+/** Of what is still to be removed, in the words of servers. */
+const reasonsMax = 10
+
 /** The state and the substate while a worker runs. */
 function whole(
   model: Migration,
@@ -410,8 +413,9 @@ function whole(
     const reasons = observed.pendingCleanUps.map(
       ({ side, kind, name, reason }) => `${kind} '${name}' at the ${side}: ${reason}`,
     )
-    const error =
-      reasons.length === 0 ? {} : { error: `still to be removed: ${reasons.join('; ')}` }
+    const more = reasons.length > reasonsMax ? ` and ${reasons.length - reasonsMax} more` : ''
+    const shown = `${reasons.slice(0, reasonsMax).join('; ')}${more}`
+    const error = reasons.length === 0 ? {} : { error: `still to be removed: ${shown}` }
     return { state: 'CleaningUp', subState: 'CompletingMigration', ...error }
   }
   const isIn = (phases: readonly ObservedDatabase['phase'][]) => (one: ObservedDatabase) =>
