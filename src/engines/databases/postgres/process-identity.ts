@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { ProcessIdentity } from './record.ts'
 
 export function identify(pid: number): ProcessIdentity {
@@ -21,11 +21,16 @@ export function isRunning(process_: ProcessIdentity): boolean {
   return process_.started === '' || started === undefined || started === process_.started
 }
 
-/** The same where both the folder and processes of this system are seen: containers of one machine see others. */
-export function placeOf(folder: string): string {
-  const namespace = '/proc/self/ns/pid'
+/**
+ * The same where both the folder and processes of this system are seen: containers of one machine see others. Machines that were
+ * made from one image may have one name, and their first namespaces are named alike: they were not started alike.
+ */
+export function placeOf(folder: string, system = '/proc'): string {
+  const namespace = join(system, 'self/ns/pid')
   const processes = existsSync(namespace) ? readlinkSync(namespace) : ''
-  const text = JSON.stringify([hostname(), processes, resolve(folder)])
+  const start = join(system, 'sys/kernel/random/boot_id')
+  const started = existsSync(start) ? readFileSync(start, 'utf8') : ''
+  const text = JSON.stringify([hostname(), processes, started, resolve(folder)])
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
