@@ -260,13 +260,14 @@ const unknown: ObservedMigration = {
 }
 
 function observed(folder: RecordFolder, now: number): ObservedMigration {
-  // Checked before the state is read: a worker that ends in between has written its last state by then.
-  const runs = workerRuns(folder)
-  const state = folder.readState()
+  const before = folder.readState()
+  const runs = workerRuns(folder, before)
+  // A worker that ends in between has written its last state by then.
+  const state = runs || before?.ended === true ? before : folder.readState()
   const { cutover, cancel } = folder.readIntents()
   const isOver = state?.ended === true
   // Why another one cannot take the lock says nothing of a worker that has it.
-  const refusal = isOver || folder.isRenewed(now) ? '' : folder.readRefusal()
+  const refusal = isOver || folder.isRenewed(now, state) ? '' : folder.readRefusal()
   return {
     worker: isOver ? 'ended' : runs ? 'running' : 'lost',
     updatedAt: state?.updatedAt,
@@ -277,8 +278,8 @@ function observed(folder: RecordFolder, now: number): ObservedMigration {
   }
 }
 
-function workerRuns(folder: RecordFolder): boolean {
-  const workers = [folder.readState()?.worker, folder.readSpawned()]
+function workerRuns(folder: RecordFolder, state = folder.readState()): boolean {
+  const workers = [state?.worker, folder.readSpawned()]
   return workers.some((worker) => worker !== undefined && isRunning(worker))
 }
 

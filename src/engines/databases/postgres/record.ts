@@ -194,8 +194,7 @@ export class RecordFolder {
   }
 
   /** A worker is at it, perhaps of another machine: it writes several times in a second. */
-  isRenewed(now: number): boolean {
-    const state = this.readState()
+  isRenewed(now: number, state = this.readState()): boolean {
     return state?.ended === false && Math.abs(now - state.updatedAt) < renewedMilliseconds
   }
 
