@@ -1316,6 +1316,12 @@ CREATE INDEX billing_refunds_by_original ON billing_refunds USING btree (origina
 
 CREATE UNIQUE INDEX billing_statements_by_invoice ON billing_statements USING btree (account_key, invoice);
 
+CREATE INDEX billing_statements_by_month ON billing_statements USING btree (account_key, profile_key, (
+CASE
+    WHEN (invoice IS NULL) THEN 0
+    ELSE 1
+END), month);
+
 CREATE INDEX billing_statements_by_profile ON billing_statements USING btree (account_key, profile_key, id);
 
 CREATE UNIQUE INDEX billing_statements_pending ON billing_statements USING btree (account_key, profile_key, currency, month) WHERE (invoice IS NULL);

@@ -161,6 +161,9 @@ CREATE TABLE billing_statements (
 
 CREATE UNIQUE INDEX billing_statements_by_invoice on billing_statements (account_key, invoice);
 
+CREATE INDEX billing_statements_by_month
+on billing_statements (account_key, profile_key, (case when invoice is null then 0 else 1 end), month);
+
 CREATE INDEX billing_statements_by_profile on billing_statements (account_key, profile_key, id);
 
 CREATE UNIQUE INDEX billing_statements_pending

@@ -252,6 +252,13 @@ const usageSeries: readonly string[] = [
 /** A name is looked for in all statements of an account at once, however many these are. */
 const entriesByNameAlone = 'create index billing_entries_by_name_alone on billing_entries (name)'
 
+/** Not the column alone: SQLite takes it that no two statements of an account are without an invoice, as none has the invoice of another. */
+export const isBilled = 'case when invoice is null then 0 else 1 end'
+
+/** Statements up to a month, of those that have an invoice or of the others: the rest is not walked through. */
+const statementsByMonth = `create index billing_statements_by_month
+  on billing_statements (account_key, profile_key, (${isBilled}), month)`
+
 export const billingMigrations: readonly Migration[] = [
   {
     area: 'billing',
@@ -297,5 +304,11 @@ export const billingMigrations: readonly Migration[] = [
     number: 7,
     sqlite: [entriesByNameAlone],
     postgres: [entriesByNameAlone],
+  },
+  {
+    area: 'billing',
+    number: 8,
+    sqlite: [statementsByMonth],
+    postgres: [statementsByMonth],
   },
 ]

@@ -79,3 +79,27 @@ test('an old month is listed, however many invoices came after it', async () => 
   assert.equal((await list('01-31-2026')).value.length, 1)
   await assert.rejects(list('12-30-9999'), { code: 'PeriodTooLong' })
 })
+
+test('statements of an old month are found without a walk through later ones', async () => {
+  await using store = await billingStore()
+  const noted: Statement[] = []
+  await using started = await startBilling({ store: noting(store, noted) })
+  assert.deepEqual(await put(started, [row({ invoice: invoiceOf(1) }), row({})]), [])
+  for (const type of ['Billed', 'Unbilled']) {
+    noted.length = 0
+    const period = 'periodStartDate=01-01-2000&periodEndDate=01-31-2000'
+    const listed = await started.get(`${profile}/transactions?type=${type}&${period}`)
+    assert.deepEqual(listed.value, [])
+    const looked = noted.filter(([text]) => /from billing_statements.*month <=/s.test(text))
+    assert.equal(looked.length, 1)
+    for (const [text, values] of looked) {
+      const plan = await store.sql.transact((tx) => tx.all(`explain query plan ${text}`, ...values))
+      assert.deepEqual(
+        plan.map(({ detail }) => detail),
+        [
+          'SEARCH billing_statements USING INDEX billing_statements_by_month (account_key=? AND profile_key=? AND <expr>=? AND month<?)',
+        ],
+      )
+    }
+  }
+})

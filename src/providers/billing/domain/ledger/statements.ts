@@ -2,6 +2,7 @@
 
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { text } from '../cells.ts'
+import { isBilled } from '../migrations.ts'
 import { statements, sumsAsText, totalsOf } from '../tables.ts'
 import type { Statement } from './entry.ts'
 
@@ -54,8 +55,6 @@ interface StatementQuery {
   readonly account: string
   readonly profile?: string
   readonly billed?: boolean
-  /** The last month. */
-  readonly through?: string
   /** Ids below this one. */
   readonly before?: number
   readonly limit: number
@@ -66,21 +65,41 @@ export async function listStatements(
   reads: Reads,
   query: StatementQuery,
 ): Promise<readonly Statement[]> {
-  const { account, profile, billed, through, before, limit } = query
+  const { account, profile, billed, before, limit } = query
   const rows = await reads.all(
     `select ${columns} from billing_statements where account_key = ?
       ${profile === undefined ? '' : 'and profile_key = ?'}
       ${billed === undefined ? '' : `and invoice is ${billed ? 'not null' : 'null'}`}
-      ${through === undefined ? '' : 'and month <= ?'}
       ${before === undefined ? '' : 'and id < ?'}
       order by id desc limit ?`,
     account.toLowerCase(),
     ...(profile === undefined ? [] : [profile.toLowerCase()]),
-    ...(through === undefined ? [] : [through]),
     ...(before === undefined ? [] : [before]),
     limit,
   )
   return rows.map(statementOf)
+}
+
+interface MonthQuery
+  extends Pick<Required<StatementQuery>, 'account' | 'profile' | 'billed' | 'limit'> {
+  /** The last month. */
+  readonly through: string
+}
+
+/** All of them, newest first, or `limit` of any. An order in the query would walk through statements of later months. */
+export async function statementsThrough(
+  reads: Reads,
+  { account, profile, billed, through, limit }: MonthQuery,
+): Promise<readonly Statement[]> {
+  const rows = await reads.all(
+    `select ${columns} from billing_statements where account_key = ? and profile_key = ?
+      and ${isBilled} = ? and month <= ? limit ?`,
+    ...keysOf({ account, profile }),
+    billed ? 1 : 0,
+    through,
+    limit,
+  )
+  return rows.map(statementOf).toSorted((left, right) => right.id - left.id)
 }
 
 /** The profiles with something that no invoice has yet, of a month up to this one. */

@@ -15,7 +15,7 @@ import { readPage } from '../ledger/pages.ts'
 import { type LedgerQuery, parseLedgerQuery } from '../ledger/query.ts'
 import { parseSearch } from '../ledger/search.ts'
 import { showEntry, type TagRow } from '../ledger/show.ts'
-import { listStatements, monthOf, statementOfInvoice } from '../ledger/statements.ts'
+import { monthOf, statementOfInvoice, statementsThrough } from '../ledger/statements.ts'
 import { countMatching } from '../ledger/totals.ts'
 import { requireAccountName, requireInvoiceName } from '../names.ts'
 import { tags } from '../tables.ts'
@@ -76,7 +76,7 @@ export async function listOfProfile(
   if (chosen === 'Other') return answer(ledger, context, query, [])
   const { statementsMax } = ledger.limits
   // A statement that was closed late may hold entries of other months, so only later statements are left out.
-  const statements = await listStatements(ledger.sql, {
+  const statements = await statementsThrough(ledger.sql, {
     account,
     profile: nameOf(profile),
     billed: chosen === 'Billed',
