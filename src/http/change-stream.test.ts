@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { TrailRecord } from '#activity/tail.ts'
 import { owner } from '#plane/testing/start.ts'
+import { behalfOf, callOwner } from '#stores/awaited.ts'
 import { createChangeStream } from './change-stream.ts'
 
 function startTrail() {
@@ -18,6 +19,7 @@ function startTrail() {
     tail: {
       newest: async () => records.at(-1)?.number ?? 0,
       async after(number, limit) {
+        assert.equal(callOwner(), undefined)
         const { next } = problems
         problems.next = undefined
         if (next !== undefined) throw next
@@ -43,11 +45,9 @@ function startTrail() {
         correlationId: '',
         authorizeAgain: async () => undefined,
       }
-      const out = (await stream.route.run(
-        {},
-        undefined,
-        new URLSearchParams(),
-        initiator,
+      // Looks go on when the request that was the first is over, and meanwhile they are for all.
+      const out = (await behalfOf(owner.id).run(() =>
+        stream.route.run({}, undefined, new URLSearchParams(), initiator),
       )) as Readable
       out.setEncoding('utf8')
       assert.match(await next(out), /^event: ready/)

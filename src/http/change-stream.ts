@@ -10,6 +10,7 @@ import type { TrailTail } from '#activity/tail.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
+import { forEverybody } from '#plane/behalf-of.ts'
 import { freeTurn, nextTurn } from '#plane/next-turn.ts'
 import type { DirectoryRoute } from './directory.ts'
 
@@ -75,9 +76,11 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
     listeners.add(listener)
     out.once('close', () => listeners.delete(listener))
     if (timer === undefined) {
-      timer = setInterval(tick, everyMilliseconds)
-      timer.unref()
-      tick()
+      // It looks for all that listen, in nobody's name.
+      forEverybody(() => {
+        timer = setInterval(tick, everyMilliseconds).unref()
+        tick()
+      })
     } else if (from !== undefined) out.push(ready)
     return out
   }

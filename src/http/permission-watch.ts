@@ -7,6 +7,7 @@
 
 import type { Log } from '#kernel/ports.ts'
 import type { Permission } from '#plane/access.ts'
+import { forEverybody } from '#plane/behalf-of.ts'
 
 export interface PermissionWatch {
   /** Calls `end` at most once. Returns a function that stops watching. */
@@ -115,7 +116,8 @@ export function createPermissionWatch(deps: PermissionWatchDependencies): Permis
       }
       all.add(one)
       if (timer === undefined) {
-        timer = setInterval(tick, everyMilliseconds)
+        // For all that is open, in nobody's name.
+        timer = forEverybody(() => setInterval(tick, everyMilliseconds))
         timer.unref()
       }
       return () => all.delete(one)

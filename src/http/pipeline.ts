@@ -5,7 +5,7 @@
 
 import { inRequestOf, leaveRoomForLarge } from '#plane/behalf-of.ts'
 import { freeTurn } from '#plane/next-turn.ts'
-import type { Edge, EndpointKind, Exchange } from './exchange.ts'
+import { awaitedBy, type Edge, type EndpointKind, type Exchange } from './exchange.ts'
 import { respond } from './respond.ts'
 import { authenticate } from './steps/authenticate.ts'
 import { authorize } from './steps/authorize.ts'
@@ -74,7 +74,10 @@ export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void>
   const { principal } = exchange
   if (next === undefined || principal === undefined) return
   const awaited = (): AbortSignal | undefined => exchange.deadline?.signal
-  await inRequestOf(principal.id, awaited, () => walk(exchange, edge, next))
+  const gone = awaitedBy(exchange)
+  // What is not located yet has changed nothing.
+  const readsAwaited = () => (exchange.counts === 'reads' ? gone() : undefined)
+  await inRequestOf(principal.id, awaited, () => walk(exchange, edge, next), readsAwaited)
 }
 
 /**

@@ -1,11 +1,13 @@
 /** The edge as clients see it: order of checks, headers, links, methods, health, draining. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { group, subscription } from '#plane/testing/start.ts'
+import { awaitedSignal } from '#stores/awaited.ts'
 import { createAddressOf } from './client-address.ts'
 import type { DirectoryRoute } from './directory.ts'
 import { listenForMetrics } from './metrics-listener.ts'
@@ -629,6 +631,34 @@ describe('time', () => {
     until.open()
     assert.equal((await edge.fetch('/healthz')).status, 200)
     assert.equal(edge.logged.filter(({ level }) => level === 'error').length, 0)
+  })
+
+  test('what a request asks the store while it reads waits no longer than its client, and what a write asks does', async () => {
+    for (const [method, leaves] of [
+      ['GET', true],
+      ['POST', false],
+    ] as const) {
+      const started = gate()
+      let signal: ReturnType<typeof awaitedSignal>
+      const until = gate()
+      const run = async () => {
+        signal = awaitedSignal()
+        started.open()
+        await until.wait
+        return { done: true }
+      }
+      const path = '/directory/slow'
+      const route = { method, path, action: 'Directory/read', status: 200, run } as const
+      await using edge = await startEdge({ directoryRoutes: [route] })
+      const client = new AbortController()
+      const answer = edge.fetch(path, { method, signal: client.signal })
+      await started.wait
+      assert.equal(signal !== undefined, leaves)
+      client.abort()
+      await assert.rejects(answer)
+      if (signal !== undefined && !signal.aborted) await once(signal, 'abort')
+      until.open()
+    }
   })
 
   test('more requests of a principal at once than may run are 429, until one of them ends', async () => {

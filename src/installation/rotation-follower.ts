@@ -6,6 +6,7 @@
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Keyring } from '#sealing/keyring.ts'
 import type { SealingKey } from '#sealing/sealing-key.ts'
+import { forEverybody } from '#stores/awaited.ts'
 import { type Store, StoreUnavailable } from '#stores/store.ts'
 import type { MaybePromise } from './outside-key.ts'
 import { insertMember, type RotationRow, readKeyState } from './rotation-record.ts'
@@ -187,7 +188,7 @@ export function followRotation(options: RotationOptions): RotationFollower {
   }
 
   function refresh(): Promise<void> {
-    refreshing ??= read().finally(() => {
+    refreshing ??= forEverybody(read).finally(() => {
       refreshing = undefined
     })
     return refreshing

@@ -44,13 +44,14 @@ export async function inNameOf<T>(owner: string, work: () => Promise<T>): Promis
   }
 }
 
-/** The same for a request, whose caller waits until the signal is aborted. */
+/** The same for a request, whose caller waits until the signal is aborted. `readsAwaited` gives one as long as it only reads. */
 export async function inRequestOf<T>(
   owner: string,
   awaited: Awaited,
   work: () => Promise<T>,
+  readsAwaited?: Awaited,
 ): Promise<T> {
-  const request: AwaitedRequest = { owner, awaited, isOver: false }
+  const request: AwaitedRequest = { owner, awaited, readsAwaited, isOver: false }
   const behalf = behalfOfRequest(request)
   try {
     return await behalf.run(work)

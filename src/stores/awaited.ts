@@ -17,6 +17,8 @@ interface Behalf {
 export interface AwaitedRequest {
   readonly owner: string
   readonly awaited: Awaited
+  /** The same for what it asks the store, as long as it only reads: what may have begun to change something goes on. */
+  readonly readsAwaited?: Awaited | undefined
   /** What goes on by itself afterwards is done for no request. */
   isOver: boolean
 }
@@ -71,9 +73,9 @@ export function forEverybody<T>(work: () => T): T {
   return storage.run({}, work)
 }
 
-/** The signal of the call that is being made. */
+/** The signal of the call that is being made, or else of its request. */
 export function awaitedSignal(): ReturnType<Awaited> {
-  return storage.getStore()?.awaited?.()
+  return (storage.getStore()?.awaited ?? currentRequest()?.readsAwaited)?.()
 }
 
 /** The request that it is done for; undefined for all that goes on by itself. */

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { requireOrSkip } from '../../../tests/require.ts'
 import { until } from '../../../tests/until.ts'
-import { behalfOf, whileAwaited } from '../awaited.ts'
+import { type AwaitedRequest, behalfOf, behalfOfRequest, whileAwaited } from '../awaited.ts'
 import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
 import { storeContract } from '../contract.ts'
 import {
@@ -161,6 +161,40 @@ test('scans and snapshots leave half of the connections to others, and nobody wa
   for (const call of gone.slice(0, 2)) await assert.rejects(call, /gone/)
   await release()
   for (const rows of await Promise.all(scans)) assert.deepEqual(rows, [{ n: 1 }])
+})
+
+test('reads of a request that nobody waits for leave the queue, and its writes go on', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  const release = await holding(one, (tx) => tx.all('SELECT pg_advisory_xact_lock(16)'))
+  const client = new AbortController()
+  const request = (readsAwaited: AwaitedRequest['readsAwaited']): AwaitedRequest => ({
+    owner: 'reader',
+    awaited: () => client.signal,
+    readsAwaited,
+    isOver: false,
+  })
+  const calls = (of: AwaitedRequest) =>
+    behalfOfRequest(of).run(() => [two.sql.all('SELECT 1 AS n'), two.sql.scan('SELECT 1 AS n')])
+  const slow = behalfOf('reader').run(() => [
+    ...Array.from({ length: 8 }, () => two.sql.all(slowScan)),
+    ...Array.from({ length: 8 }, () => two.sql.scan(slowScan)),
+  ])
+  const over = request(() => client.signal)
+  const [reads, writes, later] = [
+    calls(request(() => client.signal)),
+    calls(request(undefined)),
+    behalfOfRequest(over),
+  ]
+  over.isOver = true
+  const after = later.run(() => two.sql.all('SELECT 1 AS n'))
+  client.abort(new Error('gone'))
+  for (const call of reads) await assert.rejects(call, /gone/)
+  await release()
+  for (const call of [...writes, after]) assert.deepEqual(await call, [{ n: 1 }])
+  await Promise.all(slow)
 })
 
 test('writes of an owner that wait for its rows hold a third of the connections, and no owners more than half', async (t) => {
