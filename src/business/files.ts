@@ -62,7 +62,8 @@ export async function pdfOf(
   const printed = await readPrinted(printing)
   if (isContent) {
     const name = `${printed.title} ${printed.number}`
-    return pdfAnswer(await deps.pdfs.make(caller.principal.id, printed), name, printed.language)
+    const bytes = await deps.pdfs.make(caller.principal.id, printed, request.awaited)
+    return pdfAnswer(bytes, name, printed.language)
   }
   const { id } = printing
   const root = `${deps.root}/${parsed.version}`

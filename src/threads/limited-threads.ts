@@ -6,9 +6,9 @@
  * Knows nothing of the work.
  */
 
-import { type EventEmitter, once } from 'node:events'
+import type { EventEmitter } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { createRoom, type Leave } from '#kernel/room.ts'
+import { type Awaited, createRoom, type Leave } from '#kernel/room.ts'
 import type { Answered } from './answer-tasks.ts'
 
 export interface ThreadLimits {
@@ -20,6 +20,8 @@ export interface ThreadLimits {
   readonly heapMegabytes: number
   /** A thread ends after this many seconds without a task. */
   readonly idleSeconds: number
+  /** Its code is loaded in this many seconds, or never. */
+  readonly startSeconds?: number
 }
 
 /** The time of a quick task, without the start of a thread. */
@@ -34,8 +36,8 @@ export class PastLimit extends Error {
 }
 
 interface LimitedThreads<Task, Answer> {
-  /** Throws `PastLimit`. */
-  ask(ownerId: string, task: Task): Promise<Answer>
+  /** Throws `PastLimit`, and the reason of the signal where it is aborted while the task waits for a thread. */
+  ask(ownerId: string, task: Task, awaited?: Awaited): Promise<Answer>
 }
 
 /** A thread, or what is used as one. */
@@ -53,6 +55,10 @@ const beginThread: Begin = (file, { heapMegabytes }) =>
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 24 },
   })
 
+function ended(): Error {
+  return new Error('a thread ended without an answer')
+}
+
 /** `file` is the module of the thread, which calls `answerTasks`. */
 export function openThreads<Task, Answer>(
   file: URL,
@@ -65,11 +71,26 @@ export function openThreads<Task, Answer>(
 
   /** Resolves when its code is loaded: that takes long on a busy machine, and counts for no task. */
   async function start(): Promise<Runner> {
+    const { startSeconds = 60 } = limits
     const worker = begin(file, limits)
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const late = setTimeout(
+      () => reject(new Error(`a thread has not started in ${startSeconds} seconds`)),
+      startSeconds * 1000,
+    )
+    worker.once('message', resolve).once('error', reject)
+    worker.once('exit', () => reject(ended()))
     // The next task starts a new thread if this one ends.
-    worker.on('error', () => end(worker))
-    await once(worker, 'message')
-    return worker
+    worker.on('error', () => end(worker)).once('exit', () => end(worker))
+    try {
+      await promise
+      return worker
+    } catch (error) {
+      end(worker)
+      throw error
+    } finally {
+      clearTimeout(late)
+    }
   }
 
   function end(worker: Runner): void {
@@ -102,7 +123,8 @@ export function openThreads<Task, Answer>(
       limits.seconds * 1000,
     )
     const notQuick = onSlow && setTimeout(() => onSlow() || resolve(undefined), quickMilliseconds)
-    worker.once('message', resolve).once('error', lost)
+    const exited = (): void => reject(ended())
+    worker.once('message', resolve).once('error', lost).once('exit', exited)
     // A task under way keeps the process alive, as any work does.
     worker.ref()
     worker.postMessage(task)
@@ -117,17 +139,17 @@ export function openThreads<Task, Answer>(
     } finally {
       clearTimeout(deadline)
       clearTimeout(notQuick)
-      worker.off('message', resolve).off('error', lost)
+      worker.off('message', resolve).off('error', lost).off('exit', exited)
       worker.unref()
     }
   }
 
   /** In the thread of quick tasks as long as it is one, and from then on in another: the same, where one is free. */
-  async function run(ownerId: string, task: Task): Promise<Answered<Answer>> {
-    let leave = await quick.enter(ownerId, 1)
+  async function run(ownerId: string, task: Task, awaited?: Awaited): Promise<Answered<Answer>> {
+    let leave = await quick.enter(ownerId, 1, awaited)
     let place: Leave | Promise<Leave> | undefined
     const onSlow = (): boolean => {
-      place = slow.enter(ownerId, 1)
+      place = slow.enter(ownerId, 1, awaited)
       if (place instanceof Promise) return false
       leave()
       leave = place
@@ -143,7 +165,7 @@ export function openThreads<Task, Answer>(
       leave()
     }
     // Ended, and begun anew when another task has ended.
-    leave = await (place ?? slow.enter(ownerId, 1))
+    leave = await (place ?? slow.enter(ownerId, 1, awaited))
     try {
       const result = await answered(task)
       if (result === undefined) throw new Error('only a quick task is ended without an answer')
@@ -154,8 +176,8 @@ export function openThreads<Task, Answer>(
   }
 
   return {
-    async ask(ownerId, task) {
-      const result = await run(ownerId, task)
+    async ask(ownerId, task, awaited) {
+      const result = await run(ownerId, task, awaited)
       if (result.kind === 'answer') return result.answer
       throw Object.assign(new Error(result.message), { stack: result.stack })
     },

@@ -3,6 +3,7 @@
  * whose mail it is.
  */
 
+import type { Awaited } from '#kernel/room.ts'
 import { beginProcess } from '#threads/begin-process.ts'
 import { openThreads, PastLimit, type ThreadLimits } from '#threads/limited-threads.ts'
 import { refuse } from '../errors.ts'
@@ -16,8 +17,11 @@ const defaultLimits: ThreadLimits = {
 }
 
 export interface PdfMaker {
-  /** Throws `BadRequest` for a document that takes too long or too much. */
-  make(ownerId: string, printed: Printed): Promise<Uint8Array>
+  /**
+   * Throws `BadRequest` for a document that takes too long or too much, and the reason of the signal where nobody waits for it any
+   * more before it is begun.
+   */
+  make(ownerId: string, printed: Printed, awaited?: Awaited): Promise<Uint8Array>
 }
 
 export function createPdfMaker(limits = defaultLimits): PdfMaker {
@@ -28,9 +32,9 @@ export function createPdfMaker(limits = defaultLimits): PdfMaker {
     beginProcess,
   )
   return {
-    async make(ownerId, printed) {
+    async make(ownerId, printed, awaited) {
       try {
-        return await threads.ask(ownerId, printed)
+        return await threads.ask(ownerId, printed, awaited)
       } catch (error) {
         if (!(error instanceof PastLimit)) throw error
         throw refuse.BadRequest({

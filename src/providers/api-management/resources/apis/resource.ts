@@ -41,12 +41,12 @@ interface PreparedApi extends ApiBody {
 /** What a document says of the API stands where the body leaves it out. */
 async function withDocument(
   documents: DocumentReader,
-  { principal }: Context,
+  { principal, signal }: Context,
   given: PreparedApi,
 ): Promise<PreparedApi> {
   const { format, value, ...own } = given.properties
   if (format === undefined || value === undefined) return given
-  const found = await documents.read(value, principal.id)
+  const found = await documents.read(value, principal.id, () => signal)
   if (typeof found === 'string') {
     throw refuseFields([{ path: 'properties.value', message: found }])
   }
