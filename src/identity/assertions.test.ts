@@ -1,6 +1,7 @@
 /** Assertions of issuers that callers name, against a real key server. */
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import { localServer, openWay } from '#outbound/testing/ways.ts'
@@ -10,12 +11,21 @@ import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** A server that answers nothing until it is released, and assertions of issuers there. */
+const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const key = { ...publicKey.export({ format: 'jwk' }), kid: 'k' }
+
+/** A server that answers nothing until it is released, and assertions of issuers there. Those called `known-` have a key. */
 async function openChecks(limits: Partial<IdentityLimits> = {}) {
   const held: (() => void)[] = []
   let isReleased = false
-  const server = await localServer((_request, response) => {
-    const answer = (): unknown => response.writeHead(404).end()
+  const server = await localServer((request, response) => {
+    const [, name = '', document] = request.url?.split('/') ?? []
+    const issuer = `http://127.0.0.1:${server.port}/${name}`
+    const found = document === 'keys' ? { keys: [key] } : { issuer, jwks_uri: `${issuer}/keys` }
+    const answer = (): unknown =>
+      name.startsWith('known-')
+        ? response.end(JSON.stringify(found))
+        : response.writeHead(404).end()
     if (isReleased) answer()
     else held.push(answer)
   })
@@ -104,4 +114,62 @@ test('whoever waits for a place for too long waits no more, and leaves nothing',
   checks.release()
   await allUnavailable(first)
   assert.equal(fetchesOf('many'), 2)
+})
+
+test('any number of issuers of a subscription have no keys of another one forgotten', async () => {
+  await using checks = await openChecks()
+  const { begin, fetchesOf } = checks
+  checks.release()
+  const one = (name: string) => begin(`known-${name}`, `/subscriptions/${name}/resourcegroups/a`)
+  const flood = async (prefix: string) => {
+    for (let at = 0; at < 150; at++) {
+      const owner = `/subscriptions/many/resourcegroups/${at}`
+      await Promise.allSettled([begin(`${prefix}-${at}`, owner)])
+    }
+  }
+  assert.equal(await one('one'), 'its signature is wrong')
+  assert.equal(fetchesOf('known'), 2)
+  await begin('known-one', '/subscriptions/many/resourcegroups/a')
+  await flood('many')
+  assert.equal(await one('one'), 'its signature is wrong')
+  assert.equal(fetchesOf('known'), 2)
+  // Both name this one, and the one with many came last.
+  await begin('known-one', '/subscriptions/many/resourcegroups/a')
+  await flood('more')
+  assert.equal(await one('one'), 'its signature is wrong')
+  assert.equal(fetchesOf('known'), 2)
+  // Nor by issuers whose keys are there.
+  await flood('known-many')
+  const before = fetchesOf('known')
+  assert.equal(await one('one'), 'its signature is wrong')
+  assert.equal(fetchesOf('known'), before)
+})
+
+test('any number of issuers of a resource group have no keys of another one forgotten', async () => {
+  await using checks = await openChecks()
+  const { begin, fetchesOf } = checks
+  checks.release()
+  const one = () => begin('known-one', '/subscriptions/s/resourcegroups/one')
+  await one()
+  for (let at = 0; at < 150; at++) {
+    await Promise.allSettled([begin(`many-${at}`, '/subscriptions/s/resourcegroups/many')])
+  }
+  await one()
+  assert.equal(fetchesOf('known'), 2)
+})
+
+test('of the issuers of a subscription those that were used last are remembered', async () => {
+  await using checks = await openChecks()
+  const { begin, fetchesOf } = checks
+  checks.release()
+  const own = (at: number) => begin(`known-${at}`, '/subscriptions/one/resourcegroups/a')
+  for (let at = 0; at < 101; at++) {
+    await own(at)
+    await own(3)
+  }
+  assert.equal(fetchesOf('known'), 202)
+  await Promise.all([own(3), own(2), own(100)])
+  assert.equal(fetchesOf('known'), 202)
+  await own(0)
+  assert.equal(fetchesOf('known'), 204)
 })

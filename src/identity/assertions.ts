@@ -5,13 +5,13 @@
  */
 
 import type { Clock, Log } from '#kernel/ports.ts'
+import { subscriptionKey } from '#kernel/resource-id.ts'
 import { createRoom, enterAll } from '#kernel/room.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
 import type { FederatedTrust } from './federated-credentials.ts'
 import { isSignedBy, parseToken } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
-import { createLruCache } from './lru-cache.ts'
 import { isInTime } from './verify-token.ts'
 
 export interface AssertionOptions {
@@ -22,8 +22,10 @@ export interface AssertionOptions {
   readonly outbound: Outbound
 }
 
-/** The number of issuers whose keys are remembered, in each of the cache's two maps. Each may have a hundred keys. */
-const issuersMax = 50
+/** The number of issuers whose keys are remembered. Each may have a hundred keys. */
+const issuersMax = 100
+/** Of an issuer. */
+const ownersMax = 8
 /**
  * Fetches of keys at once: callers choose the issuers and when, and a document as it is read takes thirty times the memory of its
  * text (decision 0419). The last places are for owners without a fetch.
@@ -44,7 +46,7 @@ export type CheckAssertion = <T extends FederatedTrust>(
 
 export function createAssertionCheck(options: AssertionOptions): CheckAssertion {
   const { clock, limits } = options
-  const issuers = createLruCache<IssuerKeys>(issuersMax)
+  const issuers = new RememberedIssuers()
   const room = createRoom(fetches)
   const roomOfSubscriptions = createRoom(fetchesOfSubscriptions)
   // Who asked may be gone long before there is a place, and others ask again.
@@ -53,18 +55,10 @@ export function createAssertionCheck(options: AssertionOptions): CheckAssertion 
     enterAll(
       [
         { room, owners: owner },
-        { room: roomOfSubscriptions, owners: subscriptionOf(owner) },
+        { room: roomOfSubscriptions, owners: subscriptionKey(owner) },
       ],
       late,
     )
-
-  function keysOf(issuer: string): IssuerKeys {
-    const known = issuers.get(issuer)
-    if (known !== undefined) return known
-    const fresh = createIssuerKeys({ issuer }, { ...options, enter })
-    issuers.set(issuer, fresh)
-    return fresh
-  }
 
   return async (assertion, trusted, owner) => {
     if (assertion.length > limits.tokenLengthMax) return 'it is too long'
@@ -84,15 +78,57 @@ export function createAssertionCheck(options: AssertionOptions): CheckAssertion 
     if (!isInTime(parsed.claims, { now: clock.now(), skewSeconds: limits.clockSkewSeconds })) {
       return 'it has expired, is not valid yet, or names no expiry'
     }
-    const key = await keysOf(found.issuer).find(parsed.keyId, owner)
+    const { issuer } = found
+    const make = () => createIssuerKeys({ issuer }, { ...options, enter })
+    const keys = issuers.get(issuer, owner, make)
+    const key = await keys.find(parsed.keyId, owner)
     if (key === undefined) return 'its signing key is unknown'
     return (await isSignedBy(parsed, key)) ? found : 'its signature is wrong'
   }
 }
 
-/** An application has none, and stands for itself. */
-function subscriptionOf(owner: string): string {
-  return owner.split('/', 3).join('/')
+interface Remembered {
+  readonly keys: IssuerKeys
+  /** Who used it last, by subscription; those that used it last are behind. An application stands for itself. */
+  readonly owners: Map<string, string>
+}
+
+/**
+ * Assertions name issuers before anything is known of them. What is too much is forgotten of the subscription that has most, there of
+ * the resource group that has most, and of that what was used longest ago. What several name counts for the one who has least.
+ */
+class RememberedIssuers {
+  /** Those used last are behind. */
+  readonly #issuers = new Map<string, Remembered>()
+
+  get(issuer: string, owner: string, make: () => IssuerKeys): IssuerKeys {
+    const one = this.#issuers.get(issuer) ?? { keys: make(), owners: new Map() }
+    this.#issuers.delete(issuer)
+    this.#issuers.set(issuer, one)
+    const subscription = subscriptionKey(owner)
+    one.owners.delete(subscription)
+    one.owners.set(subscription, owner)
+    const [oldest = subscription] = one.owners.keys()
+    if (one.owners.size > ownersMax) one.owners.delete(oldest)
+    if (this.#issuers.size > issuersMax) this.#forgetOne()
+    return one.keys
+  }
+
+  #forgetOne(): void {
+    const taken = new Map<string, number>()
+    for (const { owners } of this.#issuers.values()) {
+      for (const key of new Set([...owners].flat())) taken.set(key, (taken.get(key) ?? 0) + 1)
+    }
+    const takenBy = (key: string): number => taken.get(key) ?? 0
+    let [found, most] = ['', 0]
+    for (const [issuer, { owners }] of this.#issuers) {
+      const least = Math.min(
+        ...[...owners].map(([all, one]) => takenBy(all) * 2 * issuersMax + takenBy(one)),
+      )
+      if (least > most) [found, most] = [issuer, least]
+    }
+    this.#issuers.delete(found)
+  }
 }
 
 function shown(claim: unknown): string {

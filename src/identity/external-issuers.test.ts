@@ -217,6 +217,22 @@ test('keys that were fetched while the clock was ahead are fetched again when it
   await assert.rejects(authenticate(fixture, token(issuer)), { code })
 })
 
+test('keys that were fetched while the clock was far ahead count no more when it is set back and the issuer is away', async () => {
+  await using issuer = await startIssuer()
+  publish(issuer, { kid: 'r', key: rsa.publicKey })
+  await using fixture = await openIdentityFixture({
+    issuers: [settings(issuer, { jwksUri: `${issuer.url}/keys` })],
+  })
+  const code = 'InvalidAuthenticationToken'
+  fixture.wait(25 * 3600)
+  await assert.rejects(authenticate(fixture, token(issuer, {}, { kid: 'k' })), { code })
+  issuer.answer = (_, response) => response.writeHead(500).end()
+  fixture.wait(-3600)
+  assert.ok((await authenticate(fixture, token(issuer, { exp: Date.now() }))).id)
+  fixture.wait(-24 * 3600)
+  await assert.rejects(authenticate(fixture, token(issuer)), { code })
+})
+
 test('an issuer that does not answer well costs 503, not the process; old keys stay for a time', async () => {
   await using issuer = await startIssuer()
   await using fixture = await openIdentityFixture({

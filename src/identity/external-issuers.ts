@@ -136,7 +136,8 @@ export function createIssuerKeys(
         )
       }
       // A revoked key must not stay valid long after the issuer removed it, even when the issuer is unreachable.
-      if (clock.now() - current.fetchedAt > 24 * limits.issuerKeysSeconds * 1000) return undefined
+      if (Math.abs(clock.now() - current.fetchedAt) > 24 * limits.issuerKeysSeconds * 1000)
+        return undefined
       const known = pick(keyId)
       if (known !== undefined) return known
       await fetchAgain(owner)

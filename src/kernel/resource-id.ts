@@ -344,6 +344,11 @@ export function groupKey(key: string): string {
   return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
 }
 
+/** Of a key: the one of its subscription; outside subscriptions, of the first scope. */
+export function subscriptionKey(key: string): string {
+  return key.split('/', 3).join('/')
+}
+
 export function subscriptionIdOf(subscription: string): ResourceId {
   return fromSegments([{ namespace: undefined, types: ['subscriptions'], names: [subscription] }])
 }

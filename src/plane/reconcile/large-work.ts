@@ -4,6 +4,7 @@
  * given back, so that it keeps nobody's place.
  */
 
+import { subscriptionKey } from '#kernel/resource-id.ts'
 import { largeFrom } from '#stores/large-rows.ts'
 
 /** Of one resource group, of one subscription and of all. One row may have more, where nothing else of it is under way. */
@@ -20,7 +21,7 @@ export class LargeWork {
     if (characters < largeFrom) return () => {}
     const places = [
       [group, charactersOfGroupMax],
-      [`${group.split('/', 3).join('/')} `, charactersOfSubscriptionMax],
+      [`${subscriptionKey(group)} `, charactersOfSubscriptionMax],
       ['', charactersMax],
     ] as const
     for (const [place, most] of places) {
