@@ -46,7 +46,8 @@ const connections = new SecureConnections()
 function targetOf(address: string, { port, headers }: HttpProbe): SecureTarget {
   const named = headers.find(({ name }) => name.toLowerCase() === 'host')?.value
   const name = URL.parse(`https://${named}`)?.hostname ?? address
-  return { host: address, port, addresses: [address], name, isChecked: false }
+  // Whoever writes a probe chooses the name.
+  return { host: address, port, addresses: [address], name, isChecked: false, owner: address }
 }
 
 /** A status from 200 to 399 is healthy. Certificates are not checked: the question is whether it answers. */
@@ -69,7 +70,7 @@ export async function probeByHttp(
         createConnection: () =>
           isSecure
             ? connections.open(targetOf(address, probe))
-            : plainConnection({ host: address, port: probe.port }),
+            : plainConnection({ host: address, port: probe.port }, address),
         signal: AbortSignal.timeout(timeoutSeconds * 1000),
       },
       (response) => {
