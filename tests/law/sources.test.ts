@@ -59,7 +59,8 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/main/token-endpoint.ts': deadline,
   'src/outbound/bounded-handshake.ts': 'rests by what it has spent; no moment comes from it',
   'src/outbound/forward-proxy.ts': deadline,
-  'src/outbound/names/names.ts': 'ends a process that nobody needs, and tells slow names apart',
+  'src/outbound/names/names.ts': 'ends a process that nobody needs',
+  'src/outbound/names/main.ts': 'tells slow names apart, in a process of its own',
   'src/outbound/tls-thread/secure-connection.ts': 'ends a thread that nobody needs',
   'src/providers/container-instance/domain/groups/command-pace.ts':
     'rests by what the machine has spent; no moment comes from it',

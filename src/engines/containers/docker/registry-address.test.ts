@@ -126,7 +126,7 @@ test('registries are judged by their host; one that only the engine knows is lef
   assert.deepEqual(asked.filter((name) => name.includes('docker')).length, 2)
 })
 
-test('a registry whose name was not looked up is not judged, and not asked', async () => {
+test('a registry whose name was not looked up is not judged, and nothing is pulled from it', async () => {
   await using names = new Names()
   const settings = { mode: 'guarded', allow: [], deny: [] } as const
   const outbound = openOutbound({ settings, log: silentLog, resolve: names.resolve })

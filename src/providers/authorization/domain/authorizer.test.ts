@@ -319,12 +319,12 @@ test('what is left out by what one acts through is left out for no group of its 
     excludePrincipals: [{ id: team, type: 'SystemDefined' }],
   })
   const reads = (more: object): unknown => {
-    const question = ask(read, sub)
-    return authorizer.allows({ ...question, principal: { ...question.principal, ...more } })
+    const { principal, ...rest } = ask(read, sub)
+    return authorizer.allows({ ...rest, principal: { ...principal, ...more } })
   }
   const found = async (more: object): Promise<unknown> => {
-    const { principal, ...question } = ask(read, sub)
-    return (await authorizer.prohibitionsFor?.({ ...principal, ...more }))?.find(question)?.name
+    const { principal, ...rest } = ask(read, sub)
+    return (await authorizer.prohibitionsFor?.({ ...principal, ...more }))?.find(rest)?.name
   }
   for (const [more, isLeftOut] of [
     [{ groups: [team] }, false],
