@@ -8,6 +8,8 @@ export type Pace = 'quick' | 'unknown' | 'slow'
 /** Names that are remembered, of all domains and of one. */
 const namesMax = 10_000
 const namesOfDomainMax = 100
+/** So many slow names, and no quick one, make a domain slow: one may be an accident. */
+const slowNamesMin = 4
 
 interface Domain {
   /** Those used last are behind. */
@@ -23,8 +25,9 @@ export class Paces {
 
   /** A name that is not known is as slow as its domain, where none of it was ever quick. */
   of(name: string): Pace {
-    const domain = this.#domains.get(domainOf(name))
-    return domain?.names.get(name) ?? (domain?.hasQuick === false ? 'slow' : 'unknown')
+    const { names, hasQuick = false } = this.#domains.get(domainOf(name)) ?? {}
+    const isSlow = !hasQuick && (names?.size ?? 0) >= slowNamesMin
+    return names?.get(name) ?? (isSlow ? 'slow' : 'unknown')
   }
 
   remember(name: string, pace: Pace): void {
