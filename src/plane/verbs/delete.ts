@@ -22,7 +22,7 @@ import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
-import { transactFor } from '../transact-on.ts'
+import { transactFor, transactOn } from '../transact-on.ts'
 import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
 import { type DeleteRequest, GoesAlong, type Unfinished } from './goes-along.ts'
 import { pollUntilFound } from './poll-until-found.ts'
@@ -299,7 +299,7 @@ async function emptyPart(
   id: ResourceId,
   { initiator, after }: { readonly initiator: Initiator; readonly after: string | undefined },
 ): Promise<RemovalProgress> {
-  return deps.store.transact(async (tx) => {
+  return transactOn(deps, { stored: undefined }, async (tx) => {
     const scope = await tx.lock(id.key, 'share')
     if (scope === undefined || !readRow(scope).deleting) return { removed: 0, remaining: 0 }
     return removeBelow(deps, tx, {
