@@ -6,7 +6,7 @@
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { Limits } from '#kernel/limits.ts'
-import { parentOf, type ResourceId, subscriptionOf } from '#kernel/resource-id.ts'
+import { parentOf, type ResourceId, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { ResourceRow } from '#stores/store.ts'
 import { allowsWithoutAttributes, noAttributes, type RequestFacts } from '../access.ts'
@@ -135,12 +135,17 @@ export async function runList(
   const cursor = readCursor(deps, purpose, input.query)
   const { principal } = input
   const reading = { principal, action: route.operation, scope: route.scope }
-  // Of a list that is open to all, whoever may not read there is not told what exists.
+  // Of a list that is open to all, whoever may not read there is told only which subscriptions exist, as everybody is.
   const mayKnow = () =>
     !compiled.isOpenList || allowsWithoutAttributes(deps.access, reading, deps.clock.now())
   // Nothing above the root may be missing.
-  const hasParent = route.id.segments.length > 0
-  if (hasParent && (await mayKnow())) await requireParent(deps, compiled, route.id)
+  if (route.id.segments.length > 0) {
+    const subscription = subscriptionOf(route.id)
+    if (await mayKnow()) await requireParent(deps, compiled, route.id)
+    else if (subscription !== undefined) {
+      await requireScopes(deps.store, subscriptionIdOf(subscription), true)
+    }
+  }
   const context: ListContext = {
     ...contextOf(deps, input, deps.clock.now(), deps.store),
     parent: route.id,
