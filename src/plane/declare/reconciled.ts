@@ -78,8 +78,11 @@ export interface Reconciler<M, O = unknown, S = unknown> {
   perform(subject: Subject<M, O>, step: S): Promise<void>
   /** Called by a fault rule: the engine loses what it runs for the resource, as after a machine failure. */
   lose?(subject: Subject<M, O>): Promise<void>
-  /** Called after the store was replaced by another state: drops what is remembered of resources. */
-  forget?(): void
+  /**
+   * Called after the store was replaced by another state: drops what is remembered of resources. With a key, after work has
+   * lost its claim: what is remembered of that one, at least.
+   */
+  forget?(key?: string): void
   /** Calls back with the id of each resource that an event of the engine concerns. An event may be missed. */
   watchEvents?(wake: (key: string) => void, signal: AbortSignal): void
 }

@@ -297,7 +297,7 @@ async function fault(
   replaced: ReplacedState,
 ): Promise<void> {
   // Work that was under way while the state was replaced may have remembered the earlier one once more.
-  if (error instanceof LostClaim) replaced.forget()
+  if (error instanceof LostClaim) replaced.forget(claim.key)
   // A claim that another worker holds now is that worker's, and a store that is away comes back.
   const isOurs = !(error instanceof StoreConflict || error instanceof StoreUnavailable)
   deps.log[isOurs ? 'error' : 'warn']({ key: claim.key, error }, 'background work failed')

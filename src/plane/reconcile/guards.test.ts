@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { LostClaim } from '#stores/tries.ts'
 import { type Next, StepFailure } from '../declare/reconciled.ts'
 import { scriptedProvider, type ValveScript } from '../testing/scripted-provider.ts'
 import { group, startPlane, type TestPlane } from '../testing/start.ts'
@@ -66,6 +67,24 @@ for (const [what, failure] of [
     assert.deepEqual(await rests(t, 6), [100, 1, 2, 4, 5, 5])
   })
 }
+
+test('work that loses its claim makes forgotten what is remembered of its resource alone', async () => {
+  const forgotten: (string | undefined)[] = []
+  let isLost = false
+  const script: ValveScript = {
+    observe: async ({ id }) => {
+      if (isLost && id.text === valve) throw new LostClaim('lost')
+    },
+    next: () => done,
+    forget: (key) => void forgotten.push(key),
+  }
+  await using t = await startPlane({ providers: [scriptedProvider(script)] })
+  await t.call('PUT', `${valve}2`, open)
+  isLost = true
+  await t.call('PUT', valve, open)
+  await t.plane.reconciler.idle()
+  assert.deepEqual(forgotten, [valve.toLowerCase()])
+})
 
 test('a rest ends right after the deadline of the operation, however long it was meant to be', async () => {
   const script: ValveScript = {

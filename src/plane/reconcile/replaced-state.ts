@@ -9,7 +9,7 @@ import type { PlaneDependencies } from '../dependencies.ts'
 export interface ReplacedState {
   /** Asked after work was claimed, so that what is remembered is of the state in which it was claimed. */
   look(): Promise<void>
-  forget(): void
+  forget(key: string): void
 }
 
 export function watchReplacedState({
@@ -18,8 +18,8 @@ export function watchReplacedState({
 }: Pick<PlaneDependencies, 'store' | 'registry'>): ReplacedState {
   const feed = store.feed(restoredFeed)
   let seen: string | undefined
-  const forget = (): void => {
-    for (const { reconcile } of registry.types) reconcile?.forget?.()
+  const forget = (key?: string): void => {
+    for (const { reconcile } of registry.types) reconcile?.forget?.(key)
   }
   return {
     async look() {

@@ -16,7 +16,7 @@ export interface ValveScript
     Partial<
       Pick<
         Reconciler<Valve, unknown, string>,
-        'perform' | 'watchEvents' | 'resyncSeconds' | 'background'
+        'perform' | 'watchEvents' | 'resyncSeconds' | 'background' | 'forget'
       >
     > {}
 

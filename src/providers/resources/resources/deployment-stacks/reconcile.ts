@@ -88,9 +88,11 @@ export function carryOutStack(deps: ReconcileStacks): Reconciler<DeploymentStack
     },
     perform: (subject) => openRun(subject).advance(),
     watchEvents: awaited.watchEvents,
-    forget: () => {
-      runs.clear()
-      recorded.clear()
+    forget: (key) => {
+      for (const known of [runs, recorded]) {
+        if (key === undefined) known.clear()
+        else known.delete(key)
+      }
     },
   })
 }

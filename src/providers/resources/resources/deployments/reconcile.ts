@@ -111,7 +111,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     },
     perform: (subject) => onRun(subject, (run) => run.advance()),
     watchEvents: awaited.watchEvents,
-    forget: () => runs.clear(),
+    forget: (key) => (key === undefined ? runs.clear() : runs.end(key)),
   })
 }
 
