@@ -45,7 +45,6 @@ const rules: readonly Rule[] = [
       'src/plane/verbs/put.ts': 'adds a record of activity',
       'src/plane/verbs/action.ts': 'adds a record of activity',
       'src/plane/verbs/write-computed.ts': 'adds a record of activity',
-      'src/plane/verbs/delete.ts': 'removes what is below a group, and adds nothing',
       'src/plane/verbs/move.ts': 'moves rows of types without a feed',
       'src/plane/reconcile/claim.ts': 'schedules work',
       'src/plane/reconcile/record.ts': 'records work under its claim; types with a feed have none',
@@ -73,6 +72,8 @@ const rules: readonly Rule[] = [
         'a number that is shown',
       'src/providers/data-share/domain/synchronizations/actions.ts': 'whether there is any mapping',
       'src/providers/resources/domain/export-template.ts': 'how many would be read',
+      'src/providers/resources/domain/stacks/deny.ts':
+        'a step of a stack counts once, outside of transactions',
     },
   },
 ]
