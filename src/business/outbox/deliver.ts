@@ -128,6 +128,10 @@ function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox 
   const underWay = new Map<string, { readonly owner: string; readonly ended: Promise<void> }>()
   /** Owners in the order of their last turns. */
   const served = new Set<string>()
+  /** What was due at the last look through all entries, without what was begun since. */
+  let waiting: readonly Waiting[] = []
+  /** More may be due from then on. */
+  let knownUntil = 0
   let timer: { cancel(): void } | undefined
   let looking: Promise<void> | undefined
   let isRequested = false
@@ -158,19 +162,26 @@ function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox 
   /** Begins as many attempts as there are places. */
   async function fill(): Promise<void> {
     await channel.prepare?.()
-    const now = clock.now()
-    const [any] = await sql.all(statements.anyDue, kind, now, now)
-    if (any === undefined || underWay.size >= channel.places.all) return
-    const rows = await sql.scan(due, kind, now, now)
-    const waiting = rows.map(({ id, owner }) => ({ id: String(id), owner: String(owner) }))
-    while (!hasEnded && underWay.size < channel.places.all) {
-      const next = nextOf(waiting)
-      if (next === undefined) return
-      begin(next)
+    for (let isFresh = false; !hasEnded && underWay.size < channel.places.all; ) {
+      const next = isFresh || clock.now() < knownUntil ? nextOf() : undefined
+      if (next !== undefined) begin(next)
+      else if (isFresh) return
+      else {
+        waiting = await dueNow()
+        isFresh = true
+      }
     }
   }
 
-  function nextOf(waiting: readonly Waiting[]): Waiting | undefined {
+  async function dueNow(): Promise<readonly Waiting[]> {
+    const now = clock.now()
+    knownUntil = now + lookMilliseconds
+    const [any] = await sql.all(statements.anyDue, kind, now, now)
+    const rows = any === undefined ? [] : await sql.scan(due, kind, now, now)
+    return rows.map(({ id, owner }) => ({ id: String(id), owner: String(owner) }))
+  }
+
+  function nextOf(): Waiting | undefined {
     const busy = [...underWay.values()].map(({ owner }) => owner)
     const turns = new Map([...served].map((owner, at) => [owner, at]))
     let next: Waiting | undefined
@@ -183,7 +194,9 @@ function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox 
     return next
   }
 
-  function begin({ id, owner }: Waiting): void {
+  function begin(next: Waiting): void {
+    const { id, owner } = next
+    waiting = waiting.filter((one) => one !== next)
     served.delete(owner)
     served.add(owner)
     const [oldest = ''] = served
@@ -207,7 +220,10 @@ function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox 
       isStarted = true
       look()
     },
-    wake: look,
+    wake() {
+      knownUntil = 0
+      look()
+    },
     async [Symbol.asyncDispose]() {
       hasEnded = true
       timer?.cancel()

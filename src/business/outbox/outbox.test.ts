@@ -342,6 +342,33 @@ onStores('who cancels and sends, sends what undoes it', async (company) => {
   )
 })
 
+onStores('what waits is looked through once for many mails', async (company) => {
+  await company.act('salesInvoices', await invoice(company), 'postAndSend')
+  const [first] = await entries(company)
+  const columns = Object.keys(first ?? {}).filter((one) => !['id', 'company_id'].includes(one))
+  await company.sql.transact((tx) =>
+    tx.run(
+      `insert into business_outbox_entries (id, company_id, ${columns.join(', ')})
+         with recursive n (i) as (select 1 union all select i + 1 from n where i < 40)
+         select '88888888-0000-4000-8000-' || (100000000000 + i), '7' || (i % 10), ${columns.join(', ')}
+           from n, business_outbox_entries`,
+    ),
+  )
+  let scans = 0
+  const sql: Sql = {
+    ...company.sql,
+    scan(text, ...values) {
+      scans++
+      return company.sql.scan(text, ...values)
+    },
+  }
+  const post = openPost(company)
+  await using _ = post.open(sql)
+  await until(() => post.sent.length === 41)
+  // Three of each company are known then, of which each has four.
+  assert.ok(scans < 15, `${scans} scans`)
+})
+
 onStores('companies take turns, and what waits of one is bounded', async (company) => {
   const id = await invoice(company)
   await company.act('salesInvoices', id, 'postAndSend')
