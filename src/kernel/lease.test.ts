@@ -15,7 +15,7 @@ function handTimers() {
   return { timers, waits, end: async () => await waits.shift()?.() }
 }
 
-test('a lease is renewed until it is refused, which is told once; no answer is no refusal', async () => {
+test('a lease is renewed until it is refused, and lost once; no answer is no refusal', async () => {
   const { timers, waits, end } = handTimers()
   const answers = [true, undefined, new Error('the store is away'), true, false]
   let losses = 0

@@ -175,6 +175,7 @@ const catchers: Readonly<Record<string, string>> = {
   'src/template/try-evaluate.ts': 'an expression that fails is one problem of several',
   'src/template/compile.ts': 'an expression that is none is one problem of several',
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
+  'src/kernel/lease.ts': 'a store that does not answer now is asked again',
   'src/plane/continuation-tokens.ts':
     'a token that was changed is recognized by an error of the platform',
   'src/threads/answer-tasks.ts':
