@@ -102,15 +102,19 @@ export async function statementsThrough(
   return rows.map(statementOf).toSorted((left, right) => right.id - left.id)
 }
 
-/** The profiles with something that no invoice has yet, of a month up to this one. */
+/** The next profiles with something that no invoice has yet, of a month up to this one. */
 export async function pendingPlaces(
   reads: Reads,
   throughMonth: string,
+  { after, limit }: { readonly after: ProfilePlace; readonly limit: number },
 ): Promise<readonly ProfilePlace[]> {
   const rows = await reads.all(
-    `select distinct account, profile from billing_statements
-      where invoice is null and entries > 0 and month <= ? order by account, profile`,
+    `select min(account) as account, min(profile) as profile from billing_statements
+      where invoice is null and entries > 0 and month <= ? and (account_key, profile_key) > (?, ?)
+      group by account_key, profile_key order by account_key, profile_key limit ?`,
     throughMonth,
+    ...keysOf(after),
+    limit,
   )
   return rows.map((row) => ({ account: text(row, 'account'), profile: text(row, 'profile') }))
 }

@@ -6,11 +6,12 @@
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import { startRounds } from '#kernel/rounds.ts'
+import type { Sql } from '#stores/store.ts'
 import type { BillingProfile } from '../../resources/billing-profiles/resource.ts'
 import { number } from '../cells.ts'
 import { profileIdOf } from '../ids.ts'
 import { closeStatements } from '../invoices/close.ts'
-import { monthOf, pendingPlaces, spanOfMonth } from '../ledger/statements.ts'
+import { monthOf, type ProfilePlace, pendingPlaces, spanOfMonth } from '../ledger/statements.ts'
 import { type RateDependencies, rateUsage } from './rate.ts'
 import { settleUsage } from './settle.ts'
 
@@ -23,14 +24,15 @@ interface BackgroundDependencies extends RateDependencies {
 }
 
 const everyMilliseconds = 60_000
+const placesAtOnce = 100
 const day = 86_400_000
 /** The time for the last charges of a month to arrive. */
 const graceMilliseconds = 3_600_000
 
 export function startBackground(deps: BackgroundDependencies): AsyncDisposable {
-  return startRounds(deps.timers, 0, async () => {
+  return startRounds(deps.timers, 0, async (isStopped) => {
     const isSeeded = await isDone(deps, () => deps.seed())
-    if (isSeeded) await isDone(deps, () => runOnce(deps))
+    if (isSeeded) await isDone(deps, () => runOnce(deps, isStopped))
     return everyMilliseconds
   })
 }
@@ -50,13 +52,13 @@ async function isDone(
 }
 
 /** Charges what is due and closes past months, as of now. */
-async function runOnce(deps: BackgroundDependencies): Promise<void> {
+async function runOnce(deps: BackgroundDependencies, isStopped: () => boolean): Promise<void> {
   const { ledger, reader } = deps
   const now = deps.clock.now()
   const isCharged = await isDone(deps, () => chargeUntil(deps, now))
   // A month is closed when its grace period is over, even after a long downtime.
   const month = monthOf(spanOfMonth(monthOf(now - graceMilliseconds)).start - 1)
-  for (const place of await pendingPlaces(ledger.sql, month)) {
+  for await (const place of allPending(ledger.sql, month)) {
     const id = profileIdOf(ledger.words, place)
     // Its usage goes on its invoice.
     if (!isCharged && id.toLowerCase() === deps.profile.key) continue
@@ -66,6 +68,20 @@ async function runOnce(deps: BackgroundDependencies): Promise<void> {
       if (model === undefined || model.monthlyInvoices === false) return
       await closeStatements(ledger.sql, place, month, now)
     })
+    if (isStopped()) return
+  }
+}
+
+/** A page at a time: there may be any number. Where the store is away, the next page ends the round. */
+async function* allPending(sql: Sql, month: string): AsyncGenerator<ProfilePlace> {
+  let after: ProfilePlace | undefined = { account: '', profile: '' }
+  while (after !== undefined) {
+    const places: readonly ProfilePlace[] = await pendingPlaces(sql, month, {
+      after,
+      limit: placesAtOnce,
+    })
+    yield* places
+    after = places.length < placesAtOnce ? undefined : places.at(-1)
   }
 }
 
