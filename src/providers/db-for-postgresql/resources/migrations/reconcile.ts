@@ -59,10 +59,8 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
     async observe(subject) {
       const { token, last, model, desired, now } = subject
       const here = await deps.engine.place()
-      if (last !== undefined && isElsewhere(last, here, now)) {
-        const { todo: _theirs, ...same } = last
-        return { ...same, lookInSeconds: elsewhereLookSeconds }
-      }
+      // As it is: what two replicas wrote in turn would be a write for each look.
+      if (last !== undefined && isElsewhere(last, here, now)) return last
       const failure = failures.get(token)
       failures.delete(token)
       // A migration that is being deleted is canceled, whatever was asked before.
@@ -79,7 +77,8 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
       const full = await findFullScope(deps, subject.id)
       return full === undefined ? next : waitingProgress(next, full.scope, full.reason)
     },
-    next(_subject, progress): Next<Todo, Progress> {
+    next({ last }, progress): Next<Todo, Progress> {
+      if (progress === last) return { kind: 'wait', seconds: elsewhereLookSeconds }
       const { todo, lookInSeconds } = progress
       if (todo !== undefined) return { kind: 'step', step: todo }
       if (progress.isForgotten) return { kind: 'done' }

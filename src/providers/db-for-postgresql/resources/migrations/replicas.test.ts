@@ -56,6 +56,11 @@ test('of replicas with folders of their own, the one that began a migration goes
   other.hasTurn = true
   await until(() => other.claims >= 3)
   assert.deepEqual(await engine.list(), [])
+  // It writes nothing either: neither would agree with the other when to look next.
+  const [row] = await store.sql.all(
+    "select document from resources where document like '%lookInSeconds%'",
+  )
+  assert.match(String(row?.['document']), /"lookInSeconds":0\.5\b/)
   other.hasTurn = false
   one.hasTurn = true
   await w.patch('m', { triggerCutover: 'True' })
