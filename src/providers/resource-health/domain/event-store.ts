@@ -13,7 +13,7 @@ import type { ConditionWriter } from '#query/predicate.ts'
 import { composer } from '#query/statement.ts'
 import { type Sql, type SqlRow, type SqlTx, StoreConflict } from '#stores/store.ts'
 import type { HealthEvent } from './event.ts'
-import { namedSubscriptions, plain } from './event-transitions.ts'
+import { namedSubscriptions, regionsOf, servicesOf } from './event-transitions.ts'
 
 export const everybody = '*'
 export const installation = '/'
@@ -177,12 +177,8 @@ export async function writeEvent(
     await tx.run('delete from health_audiences where tracking_id = ?', key)
   }
   const { properties } = event
-  const services = listed(properties.impact.map((one) => one.impactedService.toLowerCase()))
-  const regions = listed(
-    properties.impact.flatMap((one) =>
-      one.impactedRegions.map((region) => plain(region.impactedRegion)),
-    ),
-  )
+  const services = servicesOf(properties.impact)
+  const regions = regionsOf(properties.impact)
   const facets = [properties.eventType, properties.status, properties.eventLevel].map((one) =>
     one.toLowerCase(),
   )
@@ -201,12 +197,6 @@ export function audiencesOf({ owner, properties }: HealthEvent): readonly string
   if (own !== undefined) return [own]
   const named = namedSubscriptions(properties.impact)
   return named.size === 0 ? [everybody] : [...named]
-}
-
-/** `|a|b|`: a value is found as `|a|`. */
-function listed(names: readonly string[]): string {
-  // Text in PostgreSQL holds no NUL.
-  return `|${[...new Set(names)].join('|').replaceAll('\u0000', '')}|`
 }
 
 function placeOf(row: SqlRow): ListPosition {

@@ -267,12 +267,25 @@ function withinLimit(event: HealthEvent): Changed {
 /** An event of a subscription is for that one alone, whatever it names. */
 function charactersOfRows({ owner, properties: { impact } }: HealthEvent): number {
   if (owner !== '/') return 0
-  const names = impact.flatMap(({ impactedService, impactedRegions }) => [
-    impactedService,
-    ...impactedRegions.map(({ impactedRegion }) => impactedRegion),
-  ])
-  const characters = names.reduce((sum, { length }) => sum + length, rowCharacters)
+  const characters = servicesOf(impact).length + regionsOf(impact).length + rowCharacters
   return namedSubscriptions(impact).size * characters
+}
+
+/** `|a|b|`: a value is found as `|a|`. */
+function listed(names: readonly string[]): string {
+  // Text in PostgreSQL holds no NUL.
+  return `|${[...new Set(names)].join('|').replaceAll('\u0000', '')}|`
+}
+
+/** By which the rows of an event are found. */
+export function servicesOf(impact: readonly Impact[]): string {
+  return listed(impact.map((one) => one.impactedService.toLowerCase()))
+}
+
+export function regionsOf(impact: readonly Impact[]): string {
+  return listed(
+    impact.flatMap((one) => one.impactedRegions.map((region) => plain(region.impactedRegion))),
+  )
 }
 
 function withUpdates(event: HealthEvent, kept: number): HealthEvent {

@@ -56,6 +56,9 @@ export function largeSuite(start: typeof startHealth): void {
       started.post(`${events}/E/update`, { properties: { impact } })
     await refused(update(named(3, 5_000)), 'InvalidEvent', 400)
     await update(named(100, 50))
+    // Rows have each name once.
+    const others = ['T', 'U'].map((impactedService) => ({ ...named(100, 0)[0], impactedService }))
+    await publish(started, 'repeated', { impact: [...named(100, 50), ...others] })
     // One of a subscription is for that one alone.
     await publish(started, 'own', { impact: named(100, 100) }, subscription)
   })
