@@ -6,7 +6,13 @@ import { test } from 'node:test'
 import { openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
-import { isEnded, openMigrationFixture, startReplicating } from '../testing/fixture.ts'
+import type { MigrationSpec } from '../engine.ts'
+import {
+  isEnded,
+  type MigrationFixture,
+  openMigrationFixture,
+  startReplicating,
+} from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 import { findClientPrograms } from './find-client-programs.ts'
 import { type MigrationState, RecordFolder } from './record.ts'
@@ -21,19 +27,7 @@ test('a second worker leaves the record to the one that has the lock, and finds 
   await startReplicating(fixture, engine, 'm1', spec)
   const folder = new RecordFolder(join(fixture.folder, 'm1'))
   const first = folder.readState()?.worker
-  const programs = await findClientPrograms()
-  assert.ok(programs !== undefined)
-  const run = {
-    migration: 'm1',
-    spec,
-    credentials: { ...fixture.credentials, outbound: openWay },
-    programs,
-    clock: { now: () => Date.now() },
-    folder,
-    process: { pid: 1, started: 'elsewhere' },
-    stop: new AbortController().signal,
-    onBoundary: () => undefined,
-  }
+  const run = await runOf(fixture, 'm1', spec, folder)
   const locksOut = new AbortController()
   const wrong = { ...run.credentials, targetPassword: 'wrong' }
   const lockedOut = runMigration({ ...run, credentials: wrong, stop: locksOut.signal })
@@ -61,6 +55,30 @@ test('a second worker leaves the record to the one that has the lock, and finds 
   assert.equal((await engine.observe('m1')).message, 'no route')
 })
 
+/** In this process. */
+async function runOf(
+  fixture: MigrationFixture,
+  migration: string,
+  spec: MigrationSpec,
+  folder: RecordFolder,
+): Promise<Parameters<typeof runMigration>[0]> {
+  const programs = await findClientPrograms()
+  assert.ok(programs !== undefined)
+  folder.make()
+  folder.writeSpec(spec)
+  return {
+    migration,
+    spec,
+    credentials: { ...fixture.credentials, outbound: openWay },
+    programs,
+    clock: { now: () => Date.now() },
+    folder,
+    process: { pid: 1, started: 'elsewhere' },
+    stop: new AbortController().signal,
+    onBoundary: () => undefined,
+  }
+}
+
 /** With less room for what a database makes of the state. */
 class SmallFolder extends RecordFolder {
   override writeState(state: MigrationState, durable: boolean, bytesMax?: number): void {
@@ -76,22 +94,8 @@ test('a database that makes the record too large fails with words, and has chang
     "DO $$ BEGIN FOR i IN 1..200 LOOP EXECUTE 'CREATE TABLE t' || i || ' (a int)'; END LOOP; END $$"
   await fixture.make('large', [many])
   const spec = fixture.spec(['large'], { mode: 'online' })
-  const programs = await findClientPrograms()
-  assert.ok(programs !== undefined)
   const folder = new SmallFolder(join(fixture.folder, 'm2'))
-  folder.make()
-  folder.writeSpec(spec)
-  await runMigration({
-    migration: 'm2',
-    spec,
-    credentials: { ...fixture.credentials, outbound: openWay },
-    programs,
-    clock: { now: () => Date.now() },
-    folder,
-    process: { pid: 1, started: 'elsewhere' },
-    stop: new AbortController().signal,
-    onBoundary: () => undefined,
-  })
+  await runMigration(await runOf(fixture, 'm2', spec, folder))
   const { ended, databases } = folder.readState() ?? {}
   const [database] = databases ?? []
   assert.deepEqual([ended, database?.observed.phase, database?.identities], [true, 'failed', []])
@@ -100,4 +104,27 @@ test('a database that makes the record too large fails with words, and has chang
   const replaced = "SELECT count(*) FROM pg_catalog.pg_class WHERE relreplident = 'f'"
   assert.equal(await source.value(replaced), '0')
   assert.deepEqual(await engine.traces('m2', spec, fixture.credentials), [])
+})
+
+/** A disk that is full for a moment. */
+class FullFolder extends RecordFolder {
+  isFull = true
+  override writeRefusal(message: string): void {
+    if (message === '' && this.isFull) {
+      this.isFull = false
+      throw new Error('ENOSPC: no space left on device')
+    }
+    super.writeRefusal(message)
+  }
+}
+
+test('a worker that cannot write when it has the lock ends, and lets go of it', async (t) => {
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  await using fixture = await openMigrationFixture(15, 15)
+  await fixture.make('full', ['CREATE TABLE note (id int PRIMARY KEY)'])
+  const folder = new FullFolder(join(fixture.folder, 'm3'))
+  const run = await runOf(fixture, 'm3', fixture.spec(['full']), folder)
+  await assert.rejects(runMigration(run), /ENOSPC/)
+  await runMigration(run)
+  assert.equal(folder.readState()?.databases[0]?.observed.phase, 'succeeded')
 })

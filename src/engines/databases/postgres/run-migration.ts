@@ -67,21 +67,25 @@ export async function runMigration(run: MigrationRun): Promise<void> {
   }
   every(intentMilliseconds, read)
   await using lock = await takeLock(run, stop, () => allCanceled(run.spec, intents))
+  if (lock !== undefined) run.folder.writeRefusal('')
   // Not before: until then another worker may be at the record, perhaps of another machine.
   const state = openState(run)
   if (stop.aborted || run.folder.readState()?.ended === true) return
-  const save = (durable: boolean, bytesMax?: number): void => {
+  const save = (durable: boolean, isBeforeEffect = false): void => {
     // The record is the next worker's.
-    if (lock?.lost() !== undefined) return
+    if (lock?.lost() !== undefined) {
+      if (isBeforeEffect) throw new Error('The lock of the migration is lost.')
+      return
+    }
     state.updatedAt = run.clock.now()
-    run.folder.writeState(state, durable, bytesMax)
+    run.folder.writeState(state, durable, isBeforeEffect ? stateBytesMax : undefined)
   }
   save(true)
   every(tickMilliseconds, () => save(false))
   try {
     // The server has let go of the lock with the session: another worker may take it, so this one ends. It ends at
     // once: a server that crashed has forgotten commits that were not flushed, and what goes on would not know.
-    lock?.client.once('end', () => stopping.abort())
+    for (const event of ['error', 'end']) lock?.client.once(event, () => stopping.abort())
     if (lock?.lost() !== undefined) stopping.abort()
     await makeRoles(run, state, stop)
     await runAll(run, state, {
@@ -105,8 +109,8 @@ function saved(run: MigrationRun, record: DatabaseRecord, index: number, save: (
   try {
     save()
   } catch (error) {
-    const written = run.folder.readState()?.databases[index]
     if (error instanceof DatabaseEngineError) {
+      const written = run.folder.readState()?.databases[index]
       Object.assign(record, freshRecord(record.observed.name, 1), written)
     }
     throw error
@@ -154,10 +158,7 @@ async function takeLock(
         space,
         key,
       ])
-      if (got === 'true') {
-        run.folder.writeRefusal('')
-        return session
-      }
+      if (got === 'true') return session
       await session[Symbol.asyncDispose]()
       run.folder.writeRefusal(
         'Another worker holds the lock of this migration on the target server.',
@@ -251,7 +252,7 @@ async function runAll(
     readonly stop: AbortSignal
     readonly cancels: readonly AbortController[]
     readonly intents: () => Intents
-    readonly save: (durable: boolean, bytesMax?: number) => void
+    readonly save: (durable: boolean, isBeforeEffect?: boolean) => void
     readonly leave: () => void
   },
 ): Promise<void> {
@@ -280,7 +281,7 @@ async function runAll(
       record,
       resumed,
       signal,
-      save: () => saved(run, record, index, () => save(true, stateBytesMax)),
+      save: () => saved(run, record, index, () => save(true, true)),
       cutoverAsked: () => intents().cutover.includes(name),
       catchUpsWanted: () => intents().catchUp[name] ?? 0,
       onBoundary: run.onBoundary,
