@@ -1,7 +1,9 @@
 /** Folder to folder, in this process and in one of its own; and forbidden paths and links. */
 
 import assert from 'node:assert/strict'
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import {
   appendFileSync,
   existsSync,
@@ -18,7 +20,7 @@ import { test } from 'node:test'
 import { openSettings } from '#outbound/policy.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, large, objectsContract, runTask, taskOf } from './contract.ts'
-import type { FolderLocation } from './engine.ts'
+import type { CopyJournal, FolderLocation } from './engine.ts'
 import { swapFolders, swapPrograms } from './files/atomic-swap.ts'
 import { FolderSink } from './files/folder-sink.ts'
 import { FolderSource } from './files/folder-source.ts'
@@ -61,6 +63,51 @@ test('a process of its own has a folder for temporary files, which goes when it 
   await session[Symbol.asyncDispose]()
   assert.equal((await lost).code, 'WorkerLost')
   assert.deepEqual(readdirSync(folder), [])
+})
+
+test('the end of a process ends no task of the one after it', async () => {
+  await using pair = folderPair()
+  await pair.write('a.txt', Buffer.from('one'))
+  const children: ChildProcess[] = []
+  const note = (made: unknown): void => {
+    // What this channel says.
+    children.push((made as { process: ChildProcess }).process)
+  }
+  subscribe('child_process', note)
+  await using session = workerEngine(openSettings).open()
+  const begin = (id: string, todo: () => Promise<unknown>) => {
+    const manifest = new MemoryManifest()
+    const task = { ...taskOf(pair, 'full', manifest), id }
+    const journal = manifest.journal(task)
+    const waiting: CopyJournal = {
+      ...journal,
+      async todo(batch) {
+        await todo()
+        return journal.todo(batch)
+      },
+    }
+    return session.copy(task, waiting, new AbortController().signal)
+  }
+  const isUnderWay = Promise.withResolvers<void>()
+  const lost = failure(
+    begin('first', () => {
+      isUnderWay.resolve()
+      return new Promise(() => {})
+    }),
+  )
+  await isUnderWay.promise
+  const [first] = children
+  assert.ok(first !== undefined)
+  const gone = once(first, 'exit')
+  first.disconnect()
+  const copied = begin('second', async () => {
+    first.kill('SIGKILL')
+    await gone
+  })
+  assert.equal((await lost).code, 'WorkerLost')
+  await copied
+  unsubscribe('child_process', note)
+  assert.equal(children.length, 2)
 })
 
 test('each program that can exchange two folders does, by itself', async (t) => {

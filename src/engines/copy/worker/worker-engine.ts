@@ -35,6 +35,7 @@ export function workerEngine(outbound: OutboundSettings, folder = tmpdir()): Cop
 }
 
 interface Running {
+  readonly child: ChildProcess
   readonly journal: CopyJournal
   isPublishing: boolean
   /** The journal's error. */
@@ -44,7 +45,7 @@ interface Running {
 
 class WorkerSession implements CopySession {
   #child: ChildProcess | undefined
-  /** The folder of temporary files of the last process. */
+  /** The folders of temporary files of processes that ended. */
   #removed: Promise<void> | undefined
   readonly #running = new Map<string, Running>()
   readonly #outbound: OutboundSettings
@@ -61,6 +62,7 @@ class WorkerSession implements CopySession {
     let timer: NodeJS.Timeout | undefined
     const ended = Promise.withResolvers<Outcome>()
     const running: Running = {
+      child,
       journal,
       isPublishing: false,
       refused: undefined,
@@ -113,10 +115,12 @@ class WorkerSession implements CopySession {
       if (this.#child === child) this.#child = undefined
       const message = 'the process that copied ended; what it had done is kept'
       for (const one of this.#running.values()) {
+        if (one.child !== child) continue
         one.end({ kind: 'failed', code: 'WorkerLost', message, retry: 'later' })
       }
       // Without a free descriptor nothing can be removed either, which must not end the server.
-      this.#removed = rm(temporary, { recursive: true, force: true }).catch(() => undefined)
+      const removed = rm(temporary, { recursive: true, force: true }).catch(() => undefined)
+      this.#removed = Promise.all([this.#removed, removed]).then(() => undefined)
     }
     // One that could not be begun has no end.
     child.on('error', () => child.pid ?? over())
