@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import Type from 'typebox'
-import { createRoom } from '#kernel/room.ts'
+import { createGroupRoom, createRoom, inRoom } from '#kernel/room.ts'
 import { smallBodyBytes } from './exchange.ts'
 import { startEdge } from './testing/start.ts'
 
@@ -118,6 +118,58 @@ test('work of several owners waits for room of each, and some is left to whoever
   }
   assert.equal(entered.length, 10)
   assert.deepEqual(room.state(), { waiting: 0, taken: 0 })
+})
+
+test('groups of one subscription take turns as all do, and leave places to another subscription', async () => {
+  const key = (subscription: string, group: string) =>
+    `/subscriptions/${subscription}/resourcegroups/${group}`
+  const room = createGroupRoom({ perOwnerMax: 2, sumMax: 6, spare: 2 })
+  const entered: string[] = []
+  const leave: (() => void)[] = []
+  const enter = async (group: string, subscription = 's'): Promise<void> => {
+    leave.push(await room.enter(key(subscription, group), 1))
+    entered.push(group)
+  }
+  // The fifth place is for a group without one, and the last for another subscription.
+  void Promise.all(['a', 'a', 'a', 'b', 'b', 'b', 'c', 'b', 'd', 'd'].map((one) => enter(one)))
+  await turn()
+  assert.deepEqual(entered, ['a', 'a', 'b', 'b', 'c'])
+  void enter('other', 't')
+  await turn()
+  assert.deepEqual(entered.slice(5), ['other'])
+  leave[0]?.()
+  leave[2]?.()
+  await turn()
+  // Before what waited of the others: it has nothing.
+  assert.deepEqual(entered.slice(6), ['d'])
+  leave[1]?.()
+  await turn()
+  assert.deepEqual(entered.slice(7), ['a'])
+  const gone = inRoom(
+    room,
+    key('s', 'a'),
+    () => 'begun',
+    () => AbortSignal.abort(new Error('gone')),
+  )
+  await assert.rejects(gone, /gone/)
+})
+
+test('of groups of one subscription whoever has least goes first', async () => {
+  const key = (subscription: string, group: string) =>
+    `/subscriptions/${subscription}/resourcegroups/${group}`
+  const room = createGroupRoom({ perOwnerMax: 2, sumMax: 4, spare: 0 })
+  const entered: string[] = []
+  const enter = async (group: string, subscription = 's'): Promise<() => void> => {
+    const leave = await room.enter(key(subscription, group), 1)
+    entered.push(group)
+    return leave
+  }
+  const other = await enter('other', 't')
+  for (const one of ['a', 'a', 'b', 'b', 'c']) void enter(one)
+  await turn()
+  other()
+  await turn()
+  assert.deepEqual(entered, ['other', 'a', 'a', 'b', 'c'])
 })
 
 test('an owner who stays short is before those who leave and want to come again', async () => {

@@ -6,6 +6,8 @@
  * Work may need room of several kinds: it takes all at once, and holds none while it waits.
  */
 
+import { subscriptionKey } from './resource-id.ts'
+
 interface RoomSizes {
   readonly perOwnerMax: number
   readonly sumMax: number
@@ -66,13 +68,17 @@ let arrivals = 0
 /** Owners whose last turn is remembered. Beyond, all are as if they came new. */
 const rememberedMax = 10_000
 
-/** Runs the work when there is room for one, and frees the room at its end, or earlier if it wants. */
+/**
+ * Runs the work when there is room for one, and frees the room at its end, or earlier if it wants. Rejects where nobody waits for
+ * the work any more before it begins.
+ */
 export async function inRoom<T>(
   room: Room,
   owners: Owners,
   work: (leave: Leave) => T | Promise<T>,
+  awaited?: Awaited,
 ): Promise<T> {
-  const leave = await room.enter(owners, 1)
+  const leave = await room.enter(owners, 1, awaited)
   try {
     return await work(leave)
   } finally {
@@ -82,6 +88,25 @@ export async function inRoom<T>(
 
 export function createRoom(sizes: RoomSizes): Room {
   return new CountedRoom(sizes)
+}
+
+/**
+ * For owners that are resource groups, by their keys, of which a subscription has any number: of the spare places, half are for
+ * subscriptions that have nothing.
+ */
+export function createGroupRoom(sizes: Required<RoomSizes>): Room {
+  const { sumMax, spare } = sizes
+  const groups = new CountedRoom(sizes)
+  const subscriptions = new CountedRoom({
+    ...{ perOwnerMax: sumMax, sumMax, spare: Math.ceil(spare / 2) },
+  })
+  return {
+    enter(owners, amount, awaited) {
+      const above = listOf(owners).map(subscriptionKey)
+      return enter([groups.placeOf(owners, amount), subscriptions.placeOf(above, amount)], awaited)
+    },
+    state: () => groups.state(),
+  }
 }
 
 /** Resolves when there is room for one in each, as `Room.enter` does. */
@@ -109,10 +134,14 @@ class CountedRoom implements Room {
     this.#sizes = sizes
   }
 
-  enter(owners: Owners, given: number, awaited?: Awaited): Leave | Promise<Leave> {
+  enter(owners: Owners, amount: number, awaited?: Awaited): Leave | Promise<Leave> {
+    return enter([this.placeOf(owners, amount)], awaited)
+  }
+
+  placeOf(owners: Owners, given: number): Place {
     // An amount larger than the limit takes all of the room.
     const amount = Math.min(given, this.#sizes.perOwnerMax, this.#sizes.sumMax)
-    return enter([{ room: this, owners, amount }], awaited)
+    return { room: this, owners, amount }
   }
 
   state(): { readonly waiting: number; readonly taken: number } {
@@ -168,20 +197,11 @@ class CountedRoom implements Room {
   /** Skips owners that have no room left. */
   #next(): Waiting | undefined {
     if (this.#sum >= this.#sizes.sumMax) return undefined
-    let found: { readonly one: Waiting; readonly own: number; readonly last: number } | undefined
+    let found: { readonly one: Waiting; readonly rank: Rank } | undefined
     for (const [one] of this.#queue.values()) {
       if (!one?.places.every((place) => place.room.fits(place))) continue
-      let [own, last] = [0, 0]
-      for (const { room, owners } of one.places) {
-        own = Math.max(own, room.taken(owners))
-        last = Math.max(last, room.lastTurn(owners))
-      }
-      const isNext =
-        found === undefined ||
-        own < found.own ||
-        (own === found.own && last < found.last) ||
-        (own === found.own && last === found.last && one.arrived < found.one.arrived)
-      if (isNext) found = { one, own, last }
+      const rank = rankOf(one)
+      if (found === undefined || isBefore(rank, found.rank)) found = { one, rank }
     }
     return found?.one
   }
@@ -196,6 +216,27 @@ class CountedRoom implements Room {
       else this.#byOwner.delete(owner)
     }
   }
+}
+
+/** The most that an owner has, the sum, the same of last turns, and the arrival: who shares one owner differs in the others. */
+type Rank = readonly number[]
+
+function rankOf({ places, arrived }: Waiting): Rank {
+  let [most, sum, latest, turns] = [0, 0, 0, 0]
+  for (const { room, owners } of places) {
+    const own = room.taken(owners)
+    const last = room.lastTurn(owners)
+    most = Math.max(most, own)
+    sum += own
+    latest = Math.max(latest, last)
+    turns += last
+  }
+  return [most, sum, latest, turns, arrived]
+}
+
+function isBefore(one: Rank, other: Rank): boolean {
+  const at = one.findIndex((value, index) => value !== other[index])
+  return at >= 0 && (one[at] ?? 0) < (other[at] ?? 0)
 }
 
 function listOf(owners: Owners): readonly string[] {

@@ -193,10 +193,56 @@ describe('a repository', () => {
     const at = `http://127.0.0.1:${server.port}/x`
     const all = [1, 2].map(() => repositories.fetch({ ...wish, repository: at }))
     await until(() => server.requests.length === 1)
+    const ends = [/took too long/, /others? .*first/].map((words, at) =>
+      refused(all[at] ?? Promise.resolve(), 'later', words),
+    )
     closing.abort()
-    for (const one of all) await refused(one, 'later', /took too long/)
+    await Promise.all(ends)
     assert.equal(server.requests.length, 1)
     assert.deepEqual(readdirSync(copies), [], 'nothing is left behind')
+  })
+
+  test('one that is not wanted any more, or waits for too long, waits no longer and is not fetched', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    await using server = await localServer(() => undefined)
+    const given: GitOptions = { ...options, schemes: ['http'], concurrentMax: 1 }
+    const wish = { owner: 'g', directory: 'r', revision: undefined }
+    const repository = `http://127.0.0.1:${server.port}/x`
+    const repositories = gitRepositories(given)
+    const [first, second] = [new AbortController(), new AbortController()]
+    const [fetched, waits] = [first, second].map(({ signal }) =>
+      repositories.fetch({ ...wish, repository, signal }),
+    )
+    await until(() => server.requests.length === 1)
+    second.abort()
+    await refused(waits ?? Promise.resolve(), 'later', /others? .*first/)
+    first.abort()
+    await refused(fetched ?? Promise.resolve(), 'later', /took too long/)
+    const impatient = gitRepositories({ ...given, waitSecondsMax: 0 })
+    const held = impatient.fetch({ ...wish, repository, signal: AbortSignal.timeout(2000) })
+    await refused(impatient.fetch({ ...wish, repository }), 'later', /others? .*first/)
+    await refused(held, 'later', /took too long/)
+    assert.equal(server.requests.length, 2)
+    assert.deepEqual(readdirSync(copies), [], 'nothing is left behind')
+  })
+
+  test('repositories of groups of one subscription leave a place to another one', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    const server = await localServer(() => undefined)
+    const repositories = gitRepositories({ ...options, schemes: ['http', 'file'], secondsMax: 30 })
+    const fetch = (owner: string, from: string) =>
+      repositories.fetch({ owner, repository: from, directory: 'r', revision: undefined })
+    const slow = `http://127.0.0.1:${server.port}/slow.git`
+    const waiting = Promise.allSettled(
+      Array.from({ length: 12 }, (_, n) =>
+        fetch(`/subscriptions/s/resourcegroups/g${n % 6}`, slow),
+      ),
+    )
+    const copy = await fetch('/subscriptions/other/resourcegroups/g', repository)
+    await until(() => server.requests.length === 5)
+    await copy[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+    await waiting
   })
 
   test('what is not there, too large or too slow is said, and nothing is left behind', async (t) => {

@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { createRoom } from '#kernel/room.ts'
+import { createGroupRoom } from '#kernel/room.ts'
 import { canonicalHost } from '#outbound/address.ts'
 import { type ForwardedRequest, openForwardProxy } from '#outbound/forward-proxy.ts'
 import { destinationOf, NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
@@ -37,13 +37,15 @@ export interface GitOptions {
   readonly schemes?: readonly RepositoryScheme[]
   /** For one repository, from the first connection to the last of its files. */
   readonly secondsMax?: number
+  /** How long one waits for others. It may be needed no more, and is asked for again. */
+  readonly waitSecondsMax?: number
   /** The bound of what git stores, and of the files themselves. */
   readonly bytesMax?: number
   /** Files that git keeps a repository in: a server of plain files gives an object in each. */
   readonly filesMax?: number
   /** The bound of the memory of git, and of each of its helpers. */
   readonly memoryBytesMax?: number
-  /** Repositories fetched at a time, for all owners and for one; others wait. */
+  /** Repositories fetched at a time, for all owners and for one; others wait. A third is for owners without one. */
   readonly concurrentMax?: number
   readonly concurrentPerOwnerMax?: number
   readonly program?: string
@@ -62,6 +64,8 @@ interface RepositoryWish {
   /** Where the files go; `.` for the top. */
   readonly directory: string
   readonly revision: string | undefined
+  /** Aborted when nobody wants it any more. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A copy on this machine; disposing removes it. */
@@ -78,6 +82,7 @@ interface GitRepositories {
 const defaults = {
   schemes: ['https', 'http'] as readonly RepositoryScheme[],
   secondsMax: 300,
+  waitSecondsMax: 60,
   bytesMax: 1024 ** 3,
   filesMax: 50_000,
   memoryBytesMax: 1024 ** 3,
@@ -95,21 +100,38 @@ const listsMax = 4
 
 export function gitRepositories(options: GitOptions): GitRepositories {
   const { concurrentMax, concurrentPerOwnerMax, ...settings } = { ...defaults, ...options }
-  const { outbound, secondsMax, bytesMax, filesMax, signal, ...git } = settings
+  const {
+    outbound,
+    waitSecondsMax,
+    secondsMax,
+    bytesMax,
+    filesMax,
+    signal: closing,
+    ...git
+  } = settings
   const parent = options.folder ?? tmpdir()
-  const room = createRoom({ sumMax: concurrentMax, perOwnerMax: concurrentPerOwnerMax })
+  const room = createGroupRoom({
+    ...{ sumMax: concurrentMax, perOwnerMax: concurrentPerOwnerMax },
+    spare: Math.floor(concurrentMax / 3),
+  })
 
   async function copyOf({
     owner,
     repository,
     directory,
     revision,
+    signal,
   }: RepositoryWish): Promise<RepositoryCopy> {
     const { url, authorization, secrets } = readAddress(repository, git.schemes)
     const wanted = revision === undefined ? 'HEAD' : checkRevision(revision)
     const prefix = prefixOf(directory)
-    const leave = await room.enter(owner, 1)
-    using _place = { [Symbol.dispose]: leave }
+    const ends = [closing, signal].filter((one) => one !== undefined)
+    const waits = AbortSignal.any([...ends, AbortSignal.timeout(waitSecondsMax * 1000)])
+    const [entered] = await Promise.allSettled([room.enter(owner, 1, () => waits)])
+    if (entered.status === 'rejected') {
+      throw new RepositoryError('later', 'other repositories are fetched first')
+    }
+    using _place = { [Symbol.dispose]: entered.value }
     const folder = await mkdtemp(join(parent, 'armature-repository-'))
     const files = `${folder}.tar`
     await using undo = new AsyncDisposableStack()
@@ -123,7 +145,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       folder,
       arguments: [],
       secrets,
-      signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+      signal: AbortSignal.any([late, ...ends]),
       settings: {
         ...way.settings,
         ...(authorization === undefined

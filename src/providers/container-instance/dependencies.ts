@@ -72,6 +72,8 @@ export interface Repositories {
     readonly directory: string
     /** The repository's default branch when left out. */
     readonly revision: string | undefined
+    /** Aborted when nobody wants it any more. */
+    readonly signal?: AbortSignal | undefined
   }): Promise<FetchedRepository>
 }
 

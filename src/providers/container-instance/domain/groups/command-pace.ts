@@ -4,9 +4,9 @@
  */
 
 import type { ContainerEngine } from '#engines/containers/engine.ts'
-import { createRoom } from '#kernel/room.ts'
+import { createGroupRoom } from '#kernel/room.ts'
 
-/** Commands that begin within a second: in a resource group, everywhere, and of these where none does. */
+/** Commands that begin within a second: in a resource group, everywhere, and of these where none does (half of them in another subscription). */
 const commands = { perOwnerMax: 3, sumMax: 6, spare: 2 }
 
 /** By the machine's time, which no moved clock changes. */
@@ -16,7 +16,7 @@ function machineAfter(milliseconds: number, callback: () => void): { cancel(): v
 }
 
 export class CommandPace {
-  readonly #room = createRoom(commands)
+  readonly #room = createGroupRoom(commands)
   readonly #engine: Pick<ContainerEngine, 'describe'>
   /** For what ends by the machine's time. */
   readonly after: typeof machineAfter

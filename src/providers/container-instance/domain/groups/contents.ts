@@ -30,6 +30,7 @@ export async function groupContents(
   model: ContainerGroup,
   deps: ContentDependencies,
   held: AsyncDisposableStack,
+  signal?: AbortSignal,
 ): Promise<GroupContents> {
   const files = new Map<string, readonly VolumeFile[]>()
   const archives = new Map<string, () => AsyncIterable<Uint8Array>>()
@@ -64,7 +65,8 @@ export async function groupContents(
         ? opened(openSecret(deps.seal, model.place, model.secrets, place))
         : gitRepo.repository
       const fetched = await callService(
-        () => repositories.fetch({ owner: ownerOf(model), repository, directory, revision }),
+        () =>
+          repositories.fetch({ owner: ownerOf(model), repository, directory, revision, signal }),
         'GitRepositoryNotAvailable',
         { volume: volume.name },
       )

@@ -6,7 +6,7 @@
 
 import type { ContainerEngine, ProbeSchedule } from '#engines/containers/engine.ts'
 import type { Clock, Timers } from '#kernel/ports.ts'
-import { createRoom, inRoom } from '#kernel/room.ts'
+import { createGroupRoom, inRoom } from '#kernel/room.ts'
 import { attempt } from '../engine-failure.ts'
 import type { CommandPace } from './command-pace.ts'
 import { resyncSeconds } from './next-step.ts'
@@ -37,7 +37,7 @@ interface Watched {
   expiry: { cancel(): void } | undefined
 }
 
-/** Of those that have just begun. One resource group gets a part of the places. */
+/** Of those that have just begun. One resource group gets a part of the places, and so does a subscription. */
 const places = { perOwnerMax: 8, sumMax: 32, spare: 4 }
 /** A probe takes as long as its container's writer likes. What takes longer mostly waits: its place is another's from then on. */
 const placeMilliseconds = 5000
@@ -51,7 +51,7 @@ export class ProbeBoard {
   readonly #wake: (group: string) => void
   readonly #groups = new Map<string, Watched>()
   /** By kind: those by HTTP wait for no commands. */
-  readonly #places = { exec: createRoom(places), http: createRoom(places) }
+  readonly #places = { exec: createGroupRoom(places), http: createGroupRoom(places) }
   readonly #pace: CommandPace
   #closed = false
 

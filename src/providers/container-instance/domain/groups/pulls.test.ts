@@ -56,6 +56,42 @@ test('registries that never end hold up neither other work nor the deletion of t
   }
 })
 
+test('pulls of many groups of one subscription leave places to another one, and wait for a second', async () => {
+  const pulls = new Pulls(realTimers)
+  let pulling = 0
+  const pull = (owner: string) =>
+    pulls.pull({
+      owner,
+      ...{ seconds: 60, isWanted: async () => true },
+      run(signal) {
+        pulling += 1
+        return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+      },
+    })
+  const waiting = Array.from({ length: 36 }, (_, n) =>
+    pull(`/subscriptions/s/resourcegroups/g${Math.floor(n / 6)}`),
+  )
+  const busy = (await Promise.all(waiting.map(failedWithin))).filter((one) => one)
+  assert.equal(pulling, 14)
+  assert.equal(busy.length, 22)
+  const other = pull('/subscriptions/other/resourcegroups/g')
+  assert.equal(await failedWithin(other), false)
+  assert.equal(pulling, 15)
+  pulls.close()
+  await Promise.allSettled([...waiting, other])
+})
+
+/** Whether it fails because others are pulled first; what has begun goes on. */
+function failedWithin(pulled: Promise<void>): Promise<boolean> {
+  return Promise.race([
+    pulled.then(
+      () => false,
+      (error: unknown) => String(error).includes('other images are pulled first'),
+    ),
+    sleep(2000, false),
+  ])
+}
+
 test('probes that never end leave places for those of other resource groups', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
   let hanging = 0

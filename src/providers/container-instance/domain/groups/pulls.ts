@@ -1,15 +1,14 @@
 /**
  * Pulls of images, which take as long as a registry likes. They have few places of this process, of which one resource
- * group gets a part, so that other background work goes on. A pull ends when its container group wants something else.
+ * group gets a part, and a subscription, so that other background work goes on. A pull ends when its container group wants something else.
  */
 
 import type { Timers } from '#kernel/ports.ts'
+import { createGroupRoom, type Leave } from '#kernel/room.ts'
 import { StepFailure } from '#plane/declare/reconciled.ts'
 
-const placesMax = 16
-const placesOfGroupMax = 6
-/** Places that only groups without a pull may take, so that a few groups do not take them all. */
-const placesOfNewcomers = 4
+/** The last places are for groups and subscriptions without a pull, so that a few do not take them all. */
+const places = { perOwnerMax: 6, sumMax: 16, spare: 4 }
 /** How long one waits for a place. It holds up other work meanwhile. */
 const waitMilliseconds = 1000
 const lookMilliseconds = 2000
@@ -26,8 +25,7 @@ interface Pull {
 
 export class Pulls {
   readonly #timers: Timers
-  readonly #taken = new Map<string, number>()
-  readonly #waiting = new Set<() => void>()
+  readonly #room = createGroupRoom(places)
   readonly #closed = new AbortController()
 
   constructor(timers: Timers) {
@@ -36,77 +34,59 @@ export class Pulls {
 
   /** Throws `StepFailure` when no place is free. */
   async pull({ owner, seconds, isWanted, run }: Pull): Promise<void> {
-    await this.#take(owner)
-    const ended = new AbortController()
-    const end = (reason: string): void => ended.abort(new Error(reason))
-    let isOver = false
-    const look = async (): Promise<void> => {
-      const [wanted] = await Promise.allSettled([isWanted()])
-      // A store that does not answer says nothing about the group.
-      if (isOver) return
-      if (wanted.status === 'rejected' || wanted.value) {
-        looking = this.#timers.after(lookMilliseconds, look)
-      } else end('it is not wanted any more')
-    }
-    let looking = this.#timers.after(lookMilliseconds, look)
-    const late = this.#timers.after(seconds * 1000, () => end(`it took ${seconds} seconds`))
+    const leave = await this.#enter(owner)
+    const tooLong = new AbortController()
+    const late = this.#timers.after(seconds * 1000, () => {
+      tooLong.abort(new Error(`it took ${seconds} seconds`))
+    })
     try {
-      await run(AbortSignal.any([ended.signal, this.#closed.signal]))
+      const others = [tooLong.signal, this.#closed.signal]
+      await whileWanted(this.#timers, isWanted, (signal) =>
+        run(AbortSignal.any([signal, ...others])),
+      )
     } finally {
-      isOver = true
-      looking.cancel()
       late.cancel()
-      this.#give(owner)
+      leave()
     }
   }
 
   /** Ends all pulls. */
   close(): void {
     this.#closed.abort(new Error('the server is closing'))
-    this.#wake()
   }
 
-  async #take(owner: string): Promise<void> {
-    let isLate = false
-    const late = this.#timers.after(waitMilliseconds, () => {
-      isLate = true
-      this.#wake()
-    })
-    try {
-      while (!this.#isFree(owner)) {
-        if (isLate)
-          throw new StepFailure('later', 'ContainerEngineBusy', 'other images are pulled first')
-        await new Promise<void>((resolve) => this.#waiting.add(resolve))
-      }
-      this.#taken.set(owner, this.#takenBy(owner) + 1)
-    } finally {
-      late.cancel()
-    }
+  async #enter(owner: string): Promise<Leave> {
+    const tooLong = new AbortController()
+    const late = this.#timers.after(waitMilliseconds, () => tooLong.abort())
+    const signal = AbortSignal.any([tooLong.signal, this.#closed.signal])
+    const [entered] = await Promise.allSettled([this.#room.enter(owner, 1, () => signal)])
+    late.cancel()
+    if (entered.status === 'fulfilled') return entered.value
+    throw new StepFailure('later', 'ContainerEngineBusy', 'other images are pulled first')
   }
+}
 
-  #give(owner: string): void {
-    const left = this.#takenBy(owner) - 1
-    if (left === 0) this.#taken.delete(owner)
-    else this.#taken.set(owner, left)
-    this.#wake()
+/** The signal of the work is aborted when it is not wanted any more. */
+export async function whileWanted<T>(
+  timers: Timers,
+  isWanted: () => Promise<boolean>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController()
+  let isOver = false
+  const look = async (): Promise<void> => {
+    const [wanted] = await Promise.allSettled([isWanted()])
+    // A store that does not answer says nothing about the group.
+    if (isOver) return
+    if (wanted.status === 'rejected' || wanted.value) {
+      looking = timers.after(lookMilliseconds, look)
+    } else ended.abort(new Error('it is not wanted any more'))
   }
-
-  #wake(): void {
-    const waiting = [...this.#waiting]
-    this.#waiting.clear()
-    for (const resolve of waiting) resolve()
-  }
-
-  #isFree(owner: string): boolean {
-    if (this.#closed.signal.aborted) return false
-    let sum = 0
-    for (const taken of this.#taken.values()) sum += taken
-    const own = this.#takenBy(owner)
-    if (own === 0) return sum < placesMax
-    return own < placesOfGroupMax && sum < placesMax - placesOfNewcomers
-  }
-
-  #takenBy(owner: string): number {
-    return this.#taken.get(owner) ?? 0
+  let looking = timers.after(lookMilliseconds, look)
+  try {
+    return await work(ended.signal)
+  } finally {
+    isOver = true
+    looking.cancel()
   }
 }

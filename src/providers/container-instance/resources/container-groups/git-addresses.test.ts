@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
 import { closedPort, localServer, watchedWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
+import { until } from '../../../../../tests/until.ts'
+import type { Repositories } from '../../dependencies.ts'
 import { groups } from '../../testing/ask.ts'
 import { body, startContainers, web } from '../../testing/start.ts'
 
@@ -87,4 +90,22 @@ test('a name and password in an address are sealed: the repository is asked with
     assert.doesNotMatch(JSON.stringify(seen), /hush-git/)
   }
   assert.match(JSON.stringify(kept.body), new RegExp(plain))
+})
+
+test('a repository is fetched no longer than its group is wanted', async () => {
+  const signals: AbortSignal[] = []
+  const repositories: Repositories = {
+    async fetch({ signal }) {
+      assert.ok(signal !== undefined)
+      signals.push(signal)
+      if (!signal.aborted) await once(signal, 'abort')
+      throw new Error('nobody wants it')
+    },
+  }
+  await using started = await startContainers({ repositories })
+  const volumes = [{ name: 'files', gitRepo: { repository: 'https://git.example/one.git' } }]
+  await started.call('PUT', `${groups}/g`, body([web()], { volumes }))
+  await until(() => signals.length > 0)
+  await started.call('DELETE', `${groups}/g`)
+  await until(() => signals[0]?.aborted === true)
 })

@@ -3,7 +3,11 @@
  * so that the user sees them in the group's events.
  */
 
-import type { ContainerEngine, EngineDescription } from '#engines/containers/engine.ts'
+import type {
+  ContainerEngine,
+  EngineDescription,
+  GroupContents,
+} from '#engines/containers/engine.ts'
 import type { Step } from '#engines/containers/next-step.ts'
 import { performStep, type StepMaterial } from '#engines/containers/perform-step.ts'
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
@@ -43,7 +47,7 @@ import {
   type Seen,
 } from '../../domain/groups/observation.ts'
 import { type PlannedProbe, ProbeBoard } from '../../domain/groups/probes.ts'
-import { Pulls } from '../../domain/groups/pulls.ts'
+import { Pulls, whileWanted } from '../../domain/groups/pulls.ts'
 import {
   type GroupHostContext,
   restartOf,
@@ -298,9 +302,10 @@ interface Work {
 async function performOn(
   deps: ReconcileDependencies,
   around: GroupHostContext,
-  { id, token, desired, generation }: GroupSubject,
+  subject: GroupSubject,
   { step, pullsByItself, pulls }: Work,
 ): Promise<void> {
+  const { id, token, desired } = subject
   await using held = new AsyncDisposableStack()
   const material: StepMaterial = {
     graceSeconds,
@@ -309,7 +314,7 @@ async function performOn(
       : {
           spec: specOf(desired, around),
           contents: async () => ({
-            ...(await groupContents(desired, deps, held)),
+            ...(await contentsFor(deps, subject, desired, held)),
             ...(pullsByItself ? { credentials: await allCredentials(desired, deps) } : {}),
           }),
           credentials: (image: string) => credentialsOf(desired, image, deps),
@@ -321,22 +326,44 @@ async function performOn(
   await pulls.pull({
     owner: scopeOf(id).key,
     seconds: provisioningSeconds,
-    isWanted: async () => (await deps.reader.get(id))?.generation === generation,
+    isWanted: () => isWanted(deps, subject),
     run,
   })
+}
+
+async function isWanted(
+  { reader }: ReconcileDependencies,
+  { id, generation }: GroupSubject,
+): Promise<boolean> {
+  return (await reader.get(id))?.generation === generation
+}
+
+/** Its repositories may take minutes, and wait for others before. */
+function contentsFor(
+  deps: ReconcileDependencies,
+  subject: GroupSubject,
+  desired: ContainerGroup,
+  held: AsyncDisposableStack,
+): Promise<GroupContents> {
+  return whileWanted(
+    deps.timers,
+    () => isWanted(deps, subject),
+    (signal) => groupContents(desired, deps, held, signal),
+  )
 }
 
 /** A host port was taken: tries once more with ports of the engine's choice. Returns true when that worked. */
 async function performElsewhere(
   deps: ReconcileDependencies,
   around: GroupHostContext,
-  { token, desired }: GroupSubject,
+  subject: GroupSubject,
 ): Promise<boolean> {
+  const { token, desired } = subject
   if (desired?.properties.ipAddress?.type !== 'Public') return false
   const tried = await attempt(async () => {
     await using held = new AsyncDisposableStack()
     await deps.engine.remove(token)
-    const contents = await groupContents(desired, deps, held)
+    const contents = await contentsFor(deps, subject, desired, held)
     await deps.engine.create(token, withAnyHostPort(specOf(desired, around)), contents)
   })
   return tried.ok
