@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { until } from '../../../tests/until.ts'
 import { scriptedProvider } from '../testing/scripted-provider.ts'
-import { group, startPlane } from '../testing/start.ts'
+import { group, memoryStore, startPlane } from '../testing/start.ts'
 
 const valve = (name: string): string => `${group}/providers/Vendor.Scripted/valves/${name}`
 const body = { properties: { open: true } }
@@ -93,6 +93,45 @@ test('one resource group does not take all that may be under way', async () => {
     t.plane.reconciler.wake()
   }
   assert.equal(new Set(looked).size, 7)
+})
+
+test('work of a crowded group is considered again after a while, and each time later', async () => {
+  const open = Promise.withResolvers<void>()
+  let looked = 0
+  const delays: number[] = []
+  const store = await memoryStore()
+  await using t = await startPlane({
+    store,
+    limits: { stepsAtOnceMax: 4 },
+    providers: [
+      scriptedProvider({
+        async observe() {
+          looked++
+          await open.promise
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const release = store.release.bind(store)
+  store.release = (claim, dueAt, failed) => {
+    if (looked === 3) delays.push(dueAt - t.clock.now())
+    return release(claim, dueAt, failed)
+  }
+  for (const name of ['a', 'b', 'c', 'd']) await t.call('PUT', valve(name), body)
+  for (const [at, delay] of [1000, 2000, 4000, 8000, 8000].entries()) {
+    await until(() => delays.length > at)
+    assert.equal(delays[at], delay)
+    t.clock.advance(delay / 1000)
+    t.plane.reconciler.wake()
+  }
+  open.resolve()
+  await until(async () => {
+    t.clock.advance(8)
+    t.plane.reconciler.wake()
+    await t.plane.reconciler.idle()
+    return looked === 4
+  })
 })
 
 test('an end waits some seconds for work, and leaves what takes longer', async () => {

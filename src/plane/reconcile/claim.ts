@@ -35,8 +35,11 @@ const waitingMilliseconds = 2000
  * process goes on with it when its lease has expired, and the next one on SQLite at once.
  */
 const stopMilliseconds = 10_000
-/** Delay before work of a group that has used its share is considered again. */
+/** Delay before work of a group that has used its share is considered again: each time twice as long, up to eight seconds. */
 const crowdedMilliseconds = 1000
+const crowdedDoublingsMax = 3
+/** Beyond, all are as if they had waited for nothing yet. */
+const crowdedMax = 10_000
 
 export interface ReconcilerLoop extends AsyncDisposable {
   start(): void
@@ -63,6 +66,7 @@ export function createReconciler(
   const waiting = new Set<Lease>()
   const steps = { done: 0, failed: 0 }
   const large = new LargeWork()
+  const crowds = new Crowds()
   const closing = new AbortController()
   const replaced = watchReplacedState(deps)
 
@@ -113,6 +117,7 @@ export function createReconciler(
         crowded.push(claim)
         continue
       }
+      crowds.leave(claim.key)
       const until = now + deps.limits.leaseSeconds * 1000
       const lease = leaseOf({ claim, until, steps, large }, { underway, waiting }, max)
       const wait = timers.after(waitingMilliseconds, () => {
@@ -129,7 +134,7 @@ export function createReconciler(
         })
       underway.set(lease, work)
     }
-    await releaseAll(deps, crowded, now + crowdedMilliseconds)
+    await releaseAll(deps, crowded, (key) => now + crowds.delayOf(key))
     // Work of other groups may wait behind them, and there is room for it.
     if (crowded.length > 0) again = true
     await sweep.look(now)
@@ -222,9 +227,25 @@ async function unlessTooLong(ended: Promise<void>, timers: Timers): Promise<void
 async function releaseAll(
   { store }: PlaneDependencies,
   claims: readonly Claim[],
-  dueAt: number,
+  dueAt: (key: string) => number,
 ): Promise<void> {
-  await Promise.all(claims.map((claim) => store.release(claim, dueAt, false)))
+  await Promise.all(claims.map((claim) => store.release(claim, dueAt(claim.key), false)))
+}
+
+/** How often work has found its group crowded: a group may have thousands due, and each is claimed and released each time. */
+class Crowds {
+  readonly #times = new Map<string, number>()
+
+  delayOf(key: string): number {
+    const times = this.#times.get(key) ?? 0
+    if (this.#times.size >= crowdedMax) this.#times.clear()
+    this.#times.set(key, Math.min(times + 1, crowdedDoublingsMax))
+    return crowdedMilliseconds * 2 ** times
+  }
+
+  leave(key: string): void {
+    this.#times.delete(key)
+  }
 }
 
 interface Running {
