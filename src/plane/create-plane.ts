@@ -131,7 +131,7 @@ export interface PlaneServices {
   replaceTags(
     id: ResourceId,
     change: TagsChange,
-    caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
+    caller: Pick<RunInput, 'principal' | 'correlationId' | 'from' | 'signal'>,
   ): Promise<Readonly<Record<string, string>>>
   /**
    * Whether a principal that was authenticated earlier may do this now. `action` has no vendor word. False for one
@@ -187,8 +187,10 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     storeAsSystem: (id, version, body) => storeAsSystem(deps, id, version, body),
     moveResources: (request, by) => moveResources(deps, request, by),
     asRecorded: (request) => bodyAsRecorded(deps, request),
-    replaceTags: (id, change, by) =>
-      inRoom(oneByOne, id.key, () => replaceTags(deps, id, change, by)),
+    replaceTags(id, change, by) {
+      const replace = () => replaceTags(deps, id, change, by)
+      return inRoom(oneByOne, id.key, replace, () => by.signal)
+    },
     isAllowed: async (principal, action, scope) =>
       (await isActive(principal)) &&
       allowsWithoutAttributes(

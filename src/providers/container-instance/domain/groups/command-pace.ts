@@ -17,6 +17,7 @@ function machineAfter(milliseconds: number, callback: () => void): { cancel(): v
 
 export class CommandPace {
   readonly #room = createGroupRoom(commands)
+  readonly #closed = new AbortController()
   readonly #engine: Pick<ContainerEngine, 'describe'>
   /** For what ends by the machine's time. */
   readonly after: typeof machineAfter
@@ -26,14 +27,21 @@ export class CommandPace {
     this.after = after
   }
 
+  /** From now on what ends commands has its turn at once: the process waits for it only for a while. */
+  close(): void {
+    this.#closed.abort()
+  }
+
   /**
    * Resolves when a command may begin in a resource group: at once where nothing really runs. Rejects when nobody
-   * waits for it any more.
+   * waits for it any more. What ends a command is always wanted, and has no signal.
    */
   async turn(resourceGroup: string, signal?: AbortSignal): Promise<void> {
     const [described] = await Promise.allSettled([this.#engine.describe()])
     if (described.status === 'fulfilled' && !described.value.runsPrograms) return
-    const leave = await this.#room.enter(resourceGroup, 1, () => signal)
-    this.after(1000, leave)
+    const until = signal ?? this.#closed.signal
+    const [entered] = await Promise.allSettled([this.#room.enter(resourceGroup, 1, () => until)])
+    if (entered.status === 'fulfilled') this.after(1000, entered.value)
+    else if (until === signal) throw entered.reason
   }
 }

@@ -87,6 +87,49 @@ test('three commands of a resource group begin in a second, however many probes 
   }
 })
 
+test('a probe that has ended takes no turn, and at the end of the process what ends commands waits for none', async () => {
+  const timers = new HandTimers()
+  const clock = { now: () => 0 }
+  const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
+  const begun: string[] = []
+  class NamedProbes extends SimulatedEngine {
+    override async describe() {
+      return { ...(await super.describe()), runsPrograms: true }
+    }
+    override async probe(...[group]: Parameters<SimulatedEngine['probe']>) {
+      begun.push(group)
+      return { healthy: true, message: '' }
+    }
+  }
+  try {
+    const engine = new NamedProbes({ folder, installation: 't', clock, timers })
+    const pace = new CommandPace(engine, (milliseconds, run) => timers.after(milliseconds, run))
+    const board = new ProbeBoard({ engine, clock, timers, pace, wake: () => {} })
+    for (const [group, count] of [
+      ['first', 3],
+      ['gone', 3],
+      ['other', 3],
+    ] as const) {
+      board.watch(group, 'a', plans(command, count))
+      await timers.fire(0)
+    }
+    board.watch('gone', 'a', [])
+    await timers.fire(1000)
+    assert.deepEqual(begun.slice(3, 6), ['other', 'other', 'other'])
+    board.close()
+    const client = new AbortController()
+    const begins = assert.rejects(pace.turn('a', client.signal), /gone/)
+    const ends = Promise.all(Array.from({ length: 9 }, () => pace.turn('a')))
+    pace.close()
+    await ends
+    await pace.turn('a')
+    client.abort(new Error('gone'))
+    await begins
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
 test('the end of a command by another one takes a turn as well', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
   const timers = new HandTimers()

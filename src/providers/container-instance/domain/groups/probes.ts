@@ -6,7 +6,7 @@
 
 import type { ContainerEngine, ProbeSchedule } from '#engines/containers/engine.ts'
 import type { Clock, Timers } from '#kernel/ports.ts'
-import { createGroupRoom, inRoom } from '#kernel/room.ts'
+import { createGroupRoom, inRoom, type Leave } from '#kernel/room.ts'
 import { attempt } from '../engine-failure.ts'
 import type { CommandPace } from './command-pace.ts'
 import { resyncSeconds } from './next-step.ts'
@@ -24,6 +24,8 @@ interface Running {
   readonly plan: PlannedProbe
   timer: { cancel(): void } | undefined
   ended: boolean
+  /** Aborted at its end: what waits for a place or a turn waits no longer. */
+  readonly end: AbortController
   failures: number
   successes: number
 }
@@ -96,7 +98,8 @@ export class ProbeBoard {
     })
     for (const [key, plan] of wanted) {
       if (watched.probes.has(key)) continue
-      const running: Running = { plan, timer: undefined, ended: false, failures: 0, successes: 0 }
+      const end = new AbortController()
+      const running = { plan, timer: undefined, ended: false, end, failures: 0, successes: 0 }
       watched.probes.set(key, running)
       const first = plan.startedAt + plan.schedule.initialDelaySeconds * 1000 - this.#clock.now()
       this.#after(group, watched, running, Math.max(0, first))
@@ -137,17 +140,24 @@ export class ProbeBoard {
     const { probe: planned, timeoutSeconds } = schedule
     const turn = () => this.#pace.turn(watched.owner)
     const probe = planned.kind === 'exec' ? { ...planned, turn } : planned
-    const tried = await inRoom(this.#places[probe.kind], watched.owner, async (leave) => {
-      if (probe.kind === 'exec' && !running.ended) await turn()
-      if (running.ended) return undefined
+    const { signal } = running.end
+    const tryInPlace = async (leave: Leave) => {
+      if (probe.kind === 'exec') await this.#pace.turn(watched.owner, signal)
+      signal.throwIfAborted()
       const late = this.#pace.after(placeMilliseconds, leave)
       try {
         return await attempt(() => this.#engine.probe(group, part, probe, timeoutSeconds))
       } finally {
         late.cancel()
       }
-    })
-    if (running.ended || tried === undefined) return
+    }
+    const room = this.#places[probe.kind]
+    const [ended] = await Promise.allSettled([
+      inRoom(room, watched.owner, tryInPlace, () => signal),
+    ])
+    if (running.ended) return
+    if (ended.status === 'rejected') throw ended.reason
+    const tried = ended.value
     // An engine that cannot try says nothing about the container.
     if (tried.ok) {
       const { healthy, message } = tried.value
@@ -201,4 +211,5 @@ function keyOf({ part, kind, startedAt, schedule }: PlannedProbe): string {
 function stop(running: Running): void {
   running.ended = true
   running.timer?.cancel()
+  running.end.abort()
 }

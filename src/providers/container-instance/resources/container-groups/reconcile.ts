@@ -201,6 +201,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       wakeKey = wake
       signal.addEventListener('abort', () => probes.close(), { once: true })
       signal.addEventListener('abort', () => pulls.close(), { once: true })
+      signal.addEventListener('abort', () => deps.pace.close(), { once: true })
       const { log, timers } = deps
       void followEngineEvents({ engine, index, ends, probes, clock, timers, log }, wake, signal)
     },

@@ -41,12 +41,13 @@ export function logsOf({ engine, limits }: LogDependencies): Action<unknown> {
     description: 'The output of one container of a group.',
     query: ['tail', 'timestamps'],
     answer: Type.Object({ content: Type.String() }),
-    async run({ id, query, reader, permission }) {
+    async run({ id, query, reader, permission, signal }) {
       const { token, name } = await addressedContainer({ id, reader })
       const options = optionsOf(query, limits)
       const read = () => engine.logs(token, name, options)
       const owner = permission?.principalId ?? ''
-      const tried = await inRoom(measuring, owner, () => attempt(() => measure(read())))
+      const measured = () => attempt(() => measure(read()))
+      const tried = await inRoom(measuring, owner, measured, () => signal)
       if (!tried.ok) {
         const reason = tried.failure.message
         throw tried.kind === 'absent'
