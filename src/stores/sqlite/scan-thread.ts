@@ -60,8 +60,10 @@ const nothing: Cells = { columns: [], rows: [] }
 
 /** What has arrived, in order. */
 const fresh: ScanRequest[] = []
-/** What was tried between the rows of another statement, and is not quick; and what waits for it. */
+/** What has a turn of its own: it was tried, and is not quick, or it waits for such a statement, or nothing else does. */
 const long: ScanRequest[] = []
+/** Of what is tried: that is no turn of its owner, whose long statement would never have one otherwise. */
+const ownersOfTried = new OwnersInTurn()
 const owners = new OwnersInTurn()
 /** The statement that has its turn. */
 let running: { readonly id: number; readonly connection: Connection } | undefined
@@ -117,21 +119,25 @@ function outcomeOf(request: ScanRequest): ScanAnswer['outcome'] {
 function tryNext(): void {
   if (isTrying) return
   receive()
-  const [next] = owners.take(fresh, 1)
-  if (next === undefined) return
+  const [next] = ownersOfTried.take(fresh, 1)
+  if (next !== undefined) attempt(next)
+}
+
+function attempt(request: ScanRequest): void {
   isTrying = true
-  const outcome = mayBeTried(next) ? outcomeOf(next) : undefined
+  const outcome = mayBeTried(request) ? outcomeOf(request) : undefined
   isTrying = false
-  if (outcome === undefined || outcome.kind === 'too long') long.push(next)
-  else port.postMessage({ id: next.id, outcome } satisfies ScanAnswer)
+  if (outcome === undefined || outcome.kind === 'too long') long.push(request)
+  else port.postMessage({ id: request.id, outcome } satisfies ScanAnswer)
 }
 
 /** What needs another connection than the statement that runs. */
 function mayBeTried(request: ScanRequest): boolean {
   const { work } = request
   if (work.kind !== 'read' && work.kind !== 'end') return false
-  const isFree = work.snapshot === undefined || snapshots.get(work.snapshot) !== running?.connection
-  return isFree && !mustWait(request)
+  if (mustWait(request)) return false
+  if (work.snapshot === undefined || running === undefined) return true
+  return snapshots.get(work.snapshot) !== running.connection
 }
 
 /** No snapshot ends before its reads have their answers, and nothing closes before all have. */
@@ -162,18 +168,16 @@ function arrived(message: ScanMessage): void {
   if (running?.id === message.forget) throw new StatementTooLong()
 }
 
-/** Both lists in turn, so that neither keeps the other one waiting. */
 function serve(): void {
   while (fresh.length > 0 || long.length > 0) {
-    for (const list of [fresh, long]) {
-      const [next] = owners.take(list, 1)
-      if (next === undefined) continue
-      if (mustWait(next)) {
-        long.push(next)
-        continue
-      }
-      port.postMessage({ id: next.id, outcome: outcomeOf(next) } satisfies ScanAnswer)
-      if (next.work.kind === 'close') {
+    const [next] = ownersOfTried.take(fresh, 1)
+    if (next !== undefined && long.length > 0) attempt(next)
+    else if (next !== undefined) long.push(next)
+    const [one] = owners.take(long, 1)
+    if (one !== undefined && mustWait(one)) long.push(one)
+    else if (one !== undefined) {
+      port.postMessage({ id: one.id, outcome: outcomeOf(one) } satisfies ScanAnswer)
+      if (one.work.kind === 'close') {
         port.close()
         return
       }

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout, setImmediate as turn } from 'node:timers/promises'
+import { until } from '../../../tests/until.ts'
 import { behalfOf, whileAwaited } from '../awaited.ts'
 import { contractOptions } from '../contract/setting.ts'
 import { StatementTooLong, StoreUnavailable } from '../store.ts'
@@ -148,6 +149,33 @@ test('long scans take turns by owner, and each has its whole time whatever ran b
   })
   await Promise.all([...scans, honest])
   assert.deepEqual(ended.slice(3), ['a', 'a'])
+  await scanner.close()
+})
+
+test('an owner whose short scans go on meanwhile has a turn for a long one', async (t) => {
+  const scanner = await openScanner(t, 0.5)
+  const ended = new AbortController()
+  const endlessly = async (owner: string): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await withOwner(owner, () => assert.rejects(scanner.all(endless, []), StatementTooLong))
+    }
+  }
+  const others = ['a', 'a', 'b', 'b'].map(endlessly)
+  let short = 0
+  const shortly = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await withOwner('c', () => scanner.all('SELECT 1 AS one', []))
+      short++
+      await setTimeout(50)
+    }
+  }
+  const own = shortly()
+  await until(() => short > 2)
+  const finite = `WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up LIMIT 1500000)
+    SELECT count(*) AS n FROM up WHERE within_time(n > 0)`
+  await withOwner('c', () => scanner.all(finite, []))
+  ended.abort()
+  await Promise.all([...others, own])
   await scanner.close()
 })
 
