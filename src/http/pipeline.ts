@@ -75,8 +75,9 @@ export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void>
   if (next === undefined || principal === undefined) return
   const awaited = (): AbortSignal | undefined => exchange.deadline?.signal
   const gone = awaitedBy(exchange)
-  // What is not located yet has changed nothing.
-  const readsAwaited = () => (exchange.counts === 'reads' ? gone() : undefined)
+  // Actions that count as reads may have done something elsewhere that the store does not know of yet.
+  const onlyReads = exchange.method === 'GET' || exchange.method === 'HEAD'
+  const readsAwaited = () => (onlyReads && exchange.counts === 'reads' ? gone() : undefined)
   await inRequestOf(principal.id, awaited, () => walk(exchange, edge, next), readsAwaited)
 }
 

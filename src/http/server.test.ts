@@ -6,12 +6,13 @@ import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
-import { group, subscription } from '#plane/testing/start.ts'
+import { group, startPlane, subscription } from '#plane/testing/start.ts'
 import { awaitedSignal } from '#stores/awaited.ts'
 import { createAddressOf } from './client-address.ts'
 import type { DirectoryRoute } from './directory.ts'
 import { listenForMetrics } from './metrics-listener.ts'
 import { rawRequest } from './testing/raw-request.ts'
+import { servePlane } from './testing/serve-plane.ts'
 import { startEdge } from './testing/start.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -659,6 +660,30 @@ describe('time', () => {
       if (signal instanceof AbortSignal && !signal.aborted) await once(signal, 'abort')
       until.open()
     }
+  })
+
+  test('an action that counts as a read goes on without its client: what it has done elsewhere is recorded', async () => {
+    await using t = await startPlane({ reconcile: false })
+    const widget = `${group}/providers/Vendor.Sample/widgets/w`
+    await t.call('PUT', widget, { location: 'here', properties: { parts: ['a'] } })
+    const seen: unknown[] = []
+    const { plane } = t
+    const watched: typeof plane = {
+      ...plane,
+      run(route, input) {
+        seen.push(route.counts, awaitedSignal() !== undefined)
+        return plane.run(route, input)
+      },
+    }
+    await using edge = await servePlane(watched)
+    for (const [method, action] of [
+      ['GET', 'count'],
+      ['POST', 'measure'],
+    ] as const) {
+      const path = `${edge.url}${widget}/${action}?api-version=2024-01-01`
+      assert.equal((await fetch(path, { method })).status, 200)
+    }
+    assert.deepEqual(seen, ['reads', true, 'reads', false])
   })
 
   test('more requests of a principal at once than may run are 429, until one of them ends', async () => {

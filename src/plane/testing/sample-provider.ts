@@ -119,6 +119,12 @@ function widgets(engine: SampleEngine, type: string): ResourceType {
           body: { count: resource?.model.parts.length ?? 0 },
         }),
       },
+      measure: {
+        method: 'POST',
+        description: 'Measure the parts, and record it elsewhere',
+        countsAsRead: true,
+        run: async () => ({ status: 200, body: {} }),
+      },
     },
     sample: {
       name: (seed) => `widget-${seed}`,
