@@ -265,7 +265,7 @@ export class StackRun {
     for (const [key, resource] of this.#resources) {
       const wanted = this.#removal.has(key) ? undefined : settings
       if (this.#denyTried.has(key)) continue
-      await freeTurn()
+      await freeTurn(model.deployer.id)
       if (this.#deps.clock.now() >= until) return
       if (!(await this.#isDeniedAs(resource, wanted)))
         await this.#denyOne(key, resource, wanted, requireRoom)
