@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { localServer } from '#outbound/testing/ways.ts'
+import { UsageError } from './command.ts'
+import { command } from './commands/consent/give.ts'
 import { walkConsent } from './consent.ts'
 
 /** A page that looks like a sign-in, and what was sent from it. */
@@ -38,4 +40,14 @@ test('a password is filled in where it is of, and nowhere else', async () => {
   const toForeign = `${own.url}/login?to=${encodeURIComponent(`${foreign.url}/take`)}`
   await assert.rejects(walkConsent(toForeign, person), refused)
   assert.deepEqual(foreign.sent, [])
+})
+
+test('where a person signs in is no option of the owner, who signs in at the installation of the home', async () => {
+  const owner = { signInName: 'owner', password: 'a secret' }
+  // It is refused before anything else is looked at.
+  const context = { home: () => ({ owner: () => owner }) } as unknown as Parameters<
+    typeof command.run
+  >[0]
+  const values = { authorization: 'me', 'sign-in-at': 'https://other.example' }
+  await assert.rejects(command.run(context, values), UsageError)
 })

@@ -136,7 +136,7 @@ function filledForm(page: string, url: URL, { signInName, password, at }: Person
     fields.set(name, plainText(value))
   }
   if (/<input type="password"/.test(page)) {
-    // Whoever writes the authorization provider chooses where the way leads.
+    // Whoever writes the authorization provider chooses both where the way leads and where the form goes.
     for (const one of [url, action]) requireOwn(one, at)
     fields.set('name', signInName)
     fields.set('password', password)

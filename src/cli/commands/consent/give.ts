@@ -54,8 +54,11 @@ Without a name it is the owner of the installation that runs here.`,
     if (signInAt !== undefined && !URL.canParse(signInAt)) {
       throw new UsageError(`\`--sign-in-at ${signInAt}\` is no address`)
     }
-    const signInName = values['sign-in-name'] ?? owner?.signInName
     const isOwner = values['sign-in-name'] === undefined && given === undefined
+    if (isOwner && signInAt !== undefined) {
+      throw new UsageError('`--sign-in-at` goes with `--sign-in-name` and `--password`')
+    }
+    const signInName = values['sign-in-name'] ?? owner?.signInName
     const password = isOwner ? owner?.password : given
     if (signInName === undefined || password === undefined) {
       throw new UsageError('give `--sign-in-name` and `--password`: there is no owner’s file here')
