@@ -42,13 +42,12 @@ export async function copyObjects(
   { journal, signal }: CopyControl,
 ): Promise<void> {
   const replaces = task.mode === 'full' || !task.owned
-  const prepared = await sink.prepare()
+  const prepared = await sink.prepare(journal.forget)
   if (prepared === 'published') {
     await journal.published({ replaces })
     return sink.discard()
   }
   const run = new ObjectsRun(source, sink, journal)
-  run.isNew = prepared === 'fresh'
   await run.all(replaces ? 'later' : 'now', signal)
   stopIfCancelled(signal)
   if (replaces) await journal.publishing()
@@ -70,14 +69,10 @@ interface ToCopy {
   readonly offset: number
 }
 
-const fromStart = { kind: 'copy' } as const
-
 /** When the service copies by itself: in turn, left for the end, or (at the end) only those. */
 type Pulling = 'now' | 'later' | 'only'
 
 class ObjectsRun {
-  /** What was staged is gone, perhaps with its disk: items that the journal calls done are not there. */
-  isNew = false
   readonly #source: ObjectSource
   readonly #sink: ObjectSink
   readonly #journal: CopyJournal
@@ -134,7 +129,7 @@ class ObjectsRun {
       stopIfCancelled(this.#signal)
       const todo = await this.#journal.todo(batch)
       for (const [at, item] of batch.entries()) {
-        const what = this.isNew ? fromStart : todo[at]
+        const what = todo[at]
         if (what === undefined || what.kind === 'skip' || !this.#isTurnOf(item)) continue
         yield { item, offset: what.kind === 'resume' ? what.offset : 0 }
       }

@@ -141,6 +141,8 @@ export interface CopyControl {
  * ends.
  */
 export interface CopyJournal {
+  /** What was staged is gone, perhaps with its disk: nothing is done of this run, and nothing counts. */
+  forget(): Promise<void>
   /** One answer for each item, in order. At most `batchItems` items. */
   todo(items: readonly Item[]): Promise<readonly ItemAction[]>
   commit(progress: Progress): Promise<void>

@@ -26,7 +26,7 @@ import { FolderSink } from './files/folder-sink.ts'
 import { FolderSource } from './files/folder-source.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
-import { MemoryManifest } from './testing/memory-journal.ts'
+import { JournalClosed, MemoryManifest } from './testing/memory-journal.ts'
 import { workerEngine } from './worker/worker-engine.ts'
 
 objectsContract('folder to folder', inlineEngine, async () => folderPair())
@@ -164,7 +164,7 @@ test('cut off while it takes its place, on either side of it: taken up again, th
     const { target } = pair
     assert.ok(target.kind === 'folder')
     const sink = new FolderSink(target, task)
-    await sink.prepare()
+    await sink.prepare(async () => undefined)
     const stage = join(target.root, '.armature', `${task.token}-${task.run}`)
     const location = join(target.root, target.container, target.path)
     writeFileSync(join(stage, 'data/a'), 'new')
@@ -179,6 +179,28 @@ test('cut off while it takes its place, on either side of it: taken up again, th
     assert.equal(Buffer.from((await pair.seen()).get('a') ?? []).toString(), 'new')
     assert.ok(!existsSync(stage))
   }
+})
+
+test('cut off once more after what was staged is gone: all is copied, and counted once', async () => {
+  await using pair = folderPair()
+  await pair.write('a', Buffer.from('one'))
+  await pair.write('b', Buffer.from('two'))
+  const manifest = new MemoryManifest()
+  const task = taskOf(pair, 'full', manifest)
+  const journal = manifest.journal(task)
+  const cut = async (name: 'publishing' | 'todo') => {
+    await using session = inlineEngine().open()
+    const closed = () => Promise.reject(new JournalClosed(name))
+    const given = { ...journal, [name]: closed }
+    await assert.rejects(session.copy(task, given, new AbortController().signal), JournalClosed)
+  }
+  await cut('publishing')
+  assert.ok(pair.target.kind === 'folder')
+  rmSync(join(pair.target.root, '.armature'), { recursive: true })
+  await cut('todo')
+  await runTask(inlineEngine(), task, manifest)
+  assert.deepEqual([...(await pair.seen()).keys()], ['a', 'b'])
+  assert.equal(manifest.countsOf(task.run).filesRead, 2)
 })
 
 test('paths do not leave their root, links are not followed', async () => {
@@ -240,13 +262,13 @@ test('a folder that is exchanged for a link while it is copied leads nowhere els
   assert.deepEqual(items.map(({ key }) => key).sort(), ['d/key', 'd/one'])
   const task = { ...taskOf(pair, 'incremental', manifest), owned: true }
   await using sink = new FolderSink(to, task)
-  await sink.prepare()
+  await sink.prepare(async () => undefined)
   const item = (key: string) => ({ key, size: 3, etag: 'e', modified: 1 })
   sink.putWhole(item('d/before'), Buffer.from('new'))
   exchange('to')
   sink.putWhole(item('d/after'), Buffer.from('new'))
   await using later = new FolderSink(to, task)
-  await later.prepare()
+  await later.prepare(async () => undefined)
   assert.throws(() => later.putWhole(item('d/later'), Buffer.from('new')), /goes through a link/)
   assert.deepEqual(readdirSync(outside), ['key'])
 })

@@ -55,9 +55,10 @@ export interface ObjectSink extends AsyncDisposable {
   readonly width: number
   /**
    * Throws `CopyFailure` when the target may not be written. `published`: this run published before it was cut off,
-   * and nothing is left to do. `fresh`: nothing is staged, whatever was done before.
+   * and nothing is left to do. Where nothing is staged, whatever was done before, `forget` comes before the stage is made: a run
+   * that is cut off in between begins anew as well.
    */
-  prepare(): Promise<'ready' | 'fresh' | 'published'>
+  prepare(forget: () => Promise<void>): Promise<'ready' | 'published'>
   /** Whether the stage holds this very item from before a cut. */
   has(item: ListedItem): boolean
   /** The bytes are reused after it returns, so later work needs a copy of them. */

@@ -69,7 +69,7 @@ export class FolderSink implements ObjectSink {
     this.#staged = task.mode === 'full' || !task.owned
   }
 
-  async prepare(): Promise<'ready' | 'fresh' | 'published'> {
+  async prepare(forget: () => Promise<void>): Promise<'ready' | 'published'> {
     const stages = this.#stages.folder([stageFolder], true)
     for (const name of readdirSync(stages)) {
       if (name.startsWith(`${this.#task.token}-`) && name !== this.#run) {
@@ -90,10 +90,10 @@ export class FolderSink implements ObjectSink {
       if (isMoved && this.#location.shape === 'tree') return 'published'
     } else {
       if (!this.#task.owned) this.#requireEmpty()
+      if (this.#staged) await forget()
       const fresh = `${this.#stage()}.new`
       mkdirSync(join(fresh, 'data'), { recursive: true })
       renameSync(fresh, this.#stage())
-      return this.#staged ? 'fresh' : 'ready'
     }
     return 'ready'
   }

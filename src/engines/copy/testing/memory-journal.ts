@@ -58,6 +58,12 @@ export class MemoryManifest {
       })
     }
     return {
+      forget: async () => {
+        step('forget')
+        this.staged.delete(run)
+        this.parts.clear()
+        this.counts.delete(run)
+      },
       todo: async (items: readonly Item[]): Promise<readonly ItemAction[]> => {
         step('todo')
         return items.map(({ key, etag }): ItemAction => {

@@ -44,6 +44,7 @@ function ledgerOf(taskId: string): CopyJournal {
   // Every answer is what the parent's journal returned for this very call.
   const call = (journal: JournalCall) => ask(taskId, journal) as Promise<never>
   return {
+    forget: () => call({ name: 'forget', values: [] }),
     todo: (items) =>
       call({ name: 'todo', values: [items.map(({ key, size, etag }) => ({ key, size, etag }))] }),
     commit: (progress) => call({ name: 'commit', values: [progress] }),

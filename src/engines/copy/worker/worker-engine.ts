@@ -160,6 +160,8 @@ function compiledBefore(): NodeJS.ProcessEnv {
 
 function asked(journal: CopyJournal, call: JournalCall): Promise<unknown> {
   switch (call.name) {
+    case 'forget':
+      return journal.forget()
     case 'todo':
       return journal.todo(...call.values)
     case 'commit':

@@ -50,6 +50,7 @@ function cutLedger(
     return answer
   }
   return {
+    forget: () => around('forget', () => journal.forget()),
     todo: (items) => around('todo', () => journal.todo(items)),
     commit: (progress) => around('commit', () => journal.commit(progress)),
     holds: (keys) => around('holds', () => journal.holds(keys)),
