@@ -3,7 +3,7 @@
 import type { Timers } from './ports.ts'
 
 export interface Rounds extends AsyncDisposable {
-  /** Begins the next round at once. A round that is running goes on, and is followed as it says itself. */
+  /** Begins the next round at once, or right after the one that is running: that may have looked already. */
   wake(): void
 }
 
@@ -17,20 +17,23 @@ export function startRounds(
   round: (isStopped: () => boolean) => Promise<number>,
 ): Rounds {
   let stopped = false
+  let isWoken = false
   let timer: { cancel(): void } | undefined
   let underway: Promise<void> = Promise.resolve()
   const next = (): Promise<void> => {
     timer = undefined
+    isWoken = false
     underway = round(() => stopped).then(plan)
     return underway
   }
   const plan = (milliseconds: number): void => {
-    if (!stopped) timer = timers.after(milliseconds, next)
+    if (!stopped) timer = timers.after(isWoken ? 0 : milliseconds, next)
   }
   if (firstMilliseconds === 0) void next()
   else plan(firstMilliseconds)
   return {
     wake() {
+      isWoken = true
       if (timer === undefined || stopped) return
       timer.cancel()
       void next()
