@@ -65,8 +65,7 @@ export function createReconciler(
   const underway = new Map<Lease, Promise<void>>()
   const waiting = new Set<Lease>()
   const steps = { done: 0, failed: 0 }
-  const large = new LargeWork()
-  const crowds = new Crowds()
+  const [large, crowds] = [new LargeWork(), new Crowds()]
   const closing = new AbortController()
   const replaced = watchReplacedState(deps)
 
@@ -105,20 +104,19 @@ export function createReconciler(
 
   /** Claims as much as there is room for. When more is due, the end of running work looks again. */
   const claimFree = async (): Promise<void> => {
-    const { stepsAtOnceMax: max } = deps.limits
+    const { stepsAtOnceMax: max, leaseSeconds } = deps.limits
     const free = Math.min(max - underway.size + waiting.size, 2 * max - underway.size)
     if (free <= 0 || deps.heap?.isFull() === true) return
     const now = deps.clock.now()
-    const claims = await deps.store.claimDue(owner, now, deps.limits.leaseSeconds, free)
+    const claims = await deps.store.claimDue(owner, now, leaseSeconds, free)
     if (claims.length > 0) await replaced.look()
     const crowded: Claim[] = []
     for (const claim of claims) {
-      if (isCrowded(claim, { underway, waiting }, max)) {
+      if (crowds.hasFound(claim, { underway, waiting }, max)) {
         crowded.push(claim)
         continue
       }
-      crowds.leave(claim.key)
-      const until = now + deps.limits.leaseSeconds * 1000
+      const until = now + leaseSeconds * 1000
       const lease = leaseOf({ claim, until, steps, large }, { underway, waiting }, max)
       const wait = timers.after(waitingMilliseconds, () => {
         if (underway.has(lease)) waiting.add(lease)
@@ -243,8 +241,10 @@ class Crowds {
     return crowdedMilliseconds * 2 ** times
   }
 
-  leave(key: string): void {
-    this.#times.delete(key)
+  hasFound(claim: Claim, running: Running, max: number): boolean {
+    const isFound = isCrowded(claim, running, max)
+    if (!isFound) this.#times.delete(claim.key)
+    return isFound
   }
 }
 
