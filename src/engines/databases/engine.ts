@@ -33,6 +33,8 @@ export type DatabaseEngineErrorKind =
   | 'refused'
   /** A server did not answer, or failed itself. */
   | 'unavailable'
+  /** The engine ends, which says nothing of a server: the next process looks. */
+  | 'ended'
 
 /** The numbers of the migration service that clients compare (facts 8.5); more may come. */
 export type ErrorNumber = number
@@ -52,7 +54,7 @@ export class DatabaseEngineError extends Error {
     super(message, options)
     this.name = 'DatabaseEngineError'
     this.kind = kind
-    this.retry = kind === 'busy' || kind === 'unavailable' ? 'later' : 'never'
+    this.retry = kind === 'absent' || kind === 'refused' ? 'never' : 'later'
     this.number = options.number
   }
 }

@@ -9,6 +9,8 @@ export interface Failure {
   readonly number: number | undefined
   /** True if the same call may succeed later. */
   readonly passes: boolean
+  /** True if this process ends, which says nothing of the servers. */
+  readonly hasEnded?: true
   /** True if only the user can end the failure. The migration then waits without a time limit. */
   readonly waitsForUser?: true
 }
@@ -19,8 +21,9 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T | Failure> {
     return await work()
   } catch (error) {
     if (!(error instanceof DatabaseEngineError)) throw error
-    const { message, number, kind } = error
-    return { kind: 'failure', message, number, passes: kind === 'busy' || kind === 'unavailable' }
+    const { message, number, kind, retry } = error
+    const failure: Failure = { kind: 'failure', message, number, passes: retry === 'later' }
+    return kind === 'ended' ? { ...failure, hasEnded: true } : failure
   }
 }
 

@@ -123,7 +123,9 @@ test('the process ends with its engine, and with its parent however that ends', 
   const broken = rejection(engine.inspect(at(silent.server, 'other.test')))
   await until(() => silent.pids.length === 1)
   await engine[Symbol.asyncDispose]()
-  assert.match(String(await broken), /The control plane ends/)
+  const error = await broken
+  assert.ok(error instanceof DatabaseEngineError && error.kind === 'ended', String(error))
+  assert.match(error.message, /The control plane ends/)
   assert.deepEqual(silent.pids.filter(runs), [])
   assert.match(String(await rejection(engine.inspect(at(silent.server, 'other.test')))), /ends/)
 

@@ -147,7 +147,8 @@ export class Looks implements AsyncDisposable {
       : changing.has(call.name)
         ? `The process that was at work on ${where} was lost: what it was to do may or may not be done.`
         : `The process that looked at ${where} was lost. It is looked at again later.`
-    return new DatabaseEngineError('unavailable', message, { number: 603000 })
+    const kind = this.#isClosed ? 'ended' : 'unavailable'
+    return new DatabaseEngineError(kind, message, { number: 603000 })
   }
 }
 

@@ -19,9 +19,11 @@ test('an event ends when the server answers, whichever replica looks', async () 
   const id = parseResourceId(target)
   assert.ok(id)
   let answers = true
+  let ends = false
   // Replace a server that is suspended, and a migration to it: the wide tests have real ones.
   const engine = {
     async inspect(): Promise<ServerFacts> {
+      if (ends) throw new DatabaseEngineError('ended', 'The control plane ends.')
       if (!answers) throw new DatabaseEngineError('unavailable', 'it does not answer')
       return { version: '15.1', major: 15, dataBytes: 1 } as ServerFacts
     },
@@ -53,6 +55,11 @@ test('an event ends when the server answers, whichever replica looks', async () 
     }
   }
   const [first, second] = [replica(), replica()]
+  assert.equal(await second(), 0)
+  // The process ends, and nothing is known of the server.
+  ends = true
+  await assert.rejects(first(), { name: 'StepFailure', retry: 'later' })
+  ends = false
   assert.equal(await second(), 0)
   answers = false
   assert.equal(await first(), 1)

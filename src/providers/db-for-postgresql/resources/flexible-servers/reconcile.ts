@@ -5,7 +5,7 @@
 
 import { isTerminalState } from '#kernel/operation.ts'
 import { nameOf } from '#kernel/resource-id.ts'
-import { defineReconciler, type Reconciler } from '#plane/declare/reconciled.ts'
+import { defineReconciler, type Reconciler, StepFailure } from '#plane/declare/reconciled.ts'
 import type { PostgresDependencies } from '../../dependencies.ts'
 import { findActive } from '../../domain/active-migration.ts'
 import { attempt, failed, failureText } from '../../domain/engine-failure.ts'
@@ -47,6 +47,9 @@ export function serverReconciler(deps: Dependencies): Reconciler<FlexibleServer>
       }
       if (isNowhere(desired.host)) return away(noAddress, false)
       const facts = await attempt(() => engine.inspect(accessOf(seal, desired)))
+      if (failed(facts) && facts.hasEnded) {
+        throw new StepFailure('later', 'ServerUnavailable', failureText(facts))
+      }
       if (failed(facts)) return away(failureText(facts), !facts.passes)
       await signals.clear(key, `The server '${name}' answers again.`)
       const { version, major, dataBytes } = facts
