@@ -79,13 +79,16 @@ test('one owner’s texts behind links are held a few at a time, and another’s
   const links = open()
   const begun: string[] = []
   const held: (() => void)[] = []
-  const hold = (owner: string): Promise<void> =>
-    links.inRoom(owner, async () => {
+  const hold = (owner: string, signal?: AbortSignal): Promise<void> => {
+    const work = async () => {
       begun.push(owner)
       await new Promise<void>((resolve) => held.push(resolve))
-    })
-  const all = ['a', 'a', 'a', 'a', 'b'].map(hold)
+    }
+    return links.inRoom(owner, work, () => signal)
+  }
+  const all = ['a', 'a', 'a', 'a', 'b'].map((owner) => hold(owner))
   await until(() => begun.length === 3)
+  await assert.rejects(hold('a', AbortSignal.abort(new Error('gone'))), /gone/)
   assert.deepEqual(begun, ['a', 'a', 'b'])
   const letting = setInterval(() => held.shift()?.(), 1)
   await Promise.all(all)

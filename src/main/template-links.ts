@@ -25,7 +25,7 @@ export function openTemplateLinks(options: TemplateLinkOptions): TemplateLinks {
   const allowed = options.allowed.flatMap((one) => URL.parse(one) ?? [])
   const room = createRoom({ perOwnerMax: atOncePerOwnerMax, sumMax: atOnceMax })
   return {
-    inRoom: (ownerId, work) => inRoom(room, ownerId, work),
+    inRoom: (ownerId, work, awaited) => inRoom(room, ownerId, work, awaited),
     async read(uri) {
       const url = URL.parse(uri)
       if (url === null) return refused('it is no address')

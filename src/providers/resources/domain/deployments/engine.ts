@@ -44,7 +44,8 @@ export async function requestAt(
     throw refuseDeployment.InvalidDeploymentScope({ scope: scopeOf(id).text })
   }
   const spec = (link: unknown) => specTemplate(deps.services.caller, link, context)
-  const request = await readRequest({ ...deps, spec }, body, place === 'group', payer)
+  const awaited = () => context.signal
+  const request = await readRequest({ ...deps, spec, awaited }, body, place === 'group', payer)
   return withVaultValues(deps, request, context, payer)
 }
 

@@ -1,6 +1,7 @@
 /** Follows links to templates and parameter files whose address the operator allowed. It fetches nothing itself. */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import type { Awaited } from '#kernel/room.ts'
 import { refuseDeployment } from '../../errors.ts'
 
 /** The target of a link, or why it is not followed. */
@@ -17,9 +18,9 @@ export interface TemplateLinks {
   read(uri: string): Promise<LinkedText>
   /**
    * Runs the work that reads links and holds what it read: a little at once for each owner, since linked texts are no
-   * part of the requests that bring them. The rest waits.
+   * part of the requests that bring them. The rest waits, and no longer than anybody waits for it.
    */
-  inRoom<T>(ownerId: string, work: () => Promise<T>): Promise<T>
+  inRoom<T>(ownerId: string, work: () => Promise<T>, awaited: Awaited): Promise<T>
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Parses the body of a deployment as leniently as known clients need, and refuses what cannot be done. */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import type { Awaited } from '#kernel/room.ts'
 import { roomForLarge } from '#plane/behalf-of.ts'
 import type { Json, JsonObject } from '#template/plan.ts'
 import { refuseDeployment, refuseTemplate } from '../../errors.ts'
@@ -18,6 +19,7 @@ import type { specTemplate } from './template-specs.ts'
 interface RequestDependencies {
   readonly threads: TemplateThreads
   readonly links?: TemplateLinks
+  readonly awaited: Awaited
   /** The template of a template spec, if the link names one. */
   spec(link: unknown): ReturnType<typeof specTemplate>
 }
@@ -37,7 +39,9 @@ export async function readRequest(
   if (!hasLinks) return read()
   // What they lead to may have megabytes. Before the room of links: whoever waits there keeps nobody from going on.
   await roomForLarge()
-  return deps.links === undefined ? read() : deps.links.inRoom(payer.principalId, read)
+  return deps.links === undefined
+    ? read()
+    : deps.links.inRoom(payer.principalId, read, deps.awaited)
 }
 
 interface Body {
