@@ -201,8 +201,8 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   return {
     async call(request) {
       const { principal, correlationId, isOneOfMany } = request
-      // Whoever sends thousands may be refused each of them without waiting for anything. Those of a batch begin together.
-      const turn = isOneOfMany === true ? undefined : freeTurn(principal.id)
+      // Whoever sends thousands may be refused each of them without waiting for anything.
+      const turn = freeTurn(principal.id)
       if (turn !== undefined) await turn
       const begin = () => ready(request, principal, correlationId)
       let { route, input } = await readyToWait(deps, verbs, begin)

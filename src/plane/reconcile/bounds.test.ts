@@ -134,6 +134,49 @@ test('work of a crowded group is considered again after a while, and each time l
   })
 })
 
+test('work of a crowded group waits no longer than at first where other work of it ends meanwhile', async () => {
+  const holds: (() => void)[] = []
+  const delays: number[] = []
+  const store = await memoryStore()
+  await using t = await startPlane({
+    store,
+    limits: { stepsAtOnceMax: 4 },
+    providers: [
+      scriptedProvider({
+        observe: () => new Promise<void>((resolve) => holds.push(resolve)),
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const release = store.release.bind(store)
+  store.release = (claim, dueAt, failed) => {
+    const delay = dueAt - t.clock.now()
+    if (delay > 0) delays.push(delay)
+    return release(claim, dueAt, failed)
+  }
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await t.call('PUT', valve(name), body)
+  await until(() => delays.length === 2)
+  t.clock.advance(1)
+  t.plane.reconciler.wake()
+  await until(() => delays.length === 4)
+  holds.shift()?.()
+  await until(() => t.plane.reconciler.counts().running === 2)
+  t.clock.advance(2)
+  t.plane.reconciler.wake()
+  await until(() => delays.length === 5)
+  assert.deepEqual(delays, [1000, 1000, 2000, 2000, 1000])
+  let ended = 1
+  await until(() => {
+    for (const end of holds.splice(0)) {
+      end()
+      ended++
+    }
+    t.clock.advance(8)
+    t.plane.reconciler.wake()
+    return ended === 5
+  })
+})
+
 test('an end waits some seconds for work, and leaves what takes longer', async () => {
   const open = Promise.withResolvers<void>()
   let isLooking = false

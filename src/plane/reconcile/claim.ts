@@ -35,7 +35,7 @@ const waitingMilliseconds = 2000
  * process goes on with it when its lease has expired, and the next one on SQLite at once.
  */
 const stopMilliseconds = 10_000
-/** Delay before work of a group that has used its share is considered again: each time twice as long, up to eight seconds. */
+/** Delay before work of a group that has used its share is considered again: twice as long each time that no work of it has ended, up to eight seconds. */
 const crowdedMilliseconds = 1000
 const crowdedDoublingsMax = 3
 /** Beyond, all are as if they had waited for nothing yet. */
@@ -128,6 +128,7 @@ export function createReconciler(
           wait.cancel()
           waiting.delete(lease)
           underway.delete(lease)
+          crowds.ended(claim.key)
           void look()
         })
       underway.set(lease, work)
@@ -230,20 +231,32 @@ async function releaseAll(
   await Promise.all(claims.map((claim) => store.release(claim, dueAt(claim.key), false)))
 }
 
-/** How often work has found its group crowded: a group may have thousands due, and each is claimed and released each time. */
+/**
+ * How often work has found its group crowded while no other work of it ended: a group may have thousands due, and each is
+ * claimed and released each time.
+ */
 class Crowds {
-  readonly #times = new Map<string, number>()
+  readonly #found = new Map<string, { readonly times: number; readonly ends: number }>()
+  /** By group. */
+  readonly #ends = new Map<string, number>()
 
   delayOf(key: string): number {
-    const times = this.#times.get(key) ?? 0
-    if (this.#times.size >= crowdedMax) this.#times.clear()
-    this.#times.set(key, Math.min(times + 1, crowdedDoublingsMax))
+    const ends = this.#ends.get(groupKey(key)) ?? 0
+    const before = this.#found.get(key)
+    const times = before?.ends === ends ? before.times : 0
+    if (this.#found.size >= crowdedMax) this.#found.clear()
+    this.#found.set(key, { times: Math.min(times + 1, crowdedDoublingsMax), ends })
     return crowdedMilliseconds * 2 ** times
+  }
+
+  ended(key: string): void {
+    if (this.#found.size === 0) this.#ends.clear()
+    else this.#ends.set(groupKey(key), (this.#ends.get(groupKey(key)) ?? 0) + 1)
   }
 
   hasFound(claim: Claim, running: Running, max: number): boolean {
     const isFound = isCrowded(claim, running, max)
-    if (!isFound) this.#times.delete(claim.key)
+    if (!isFound) this.#found.delete(claim.key)
     return isFound
   }
 }
