@@ -47,7 +47,7 @@ describe('settings that the target refuses', () => {
   })
 
   check(
-    'publications, and roles that the target lacks, are told in few words',
+    'publications, and roles that the target lacks, are in the report in few words',
     async (fixture, engine) => {
       await fixture.make('publishing', [
         `CREATE TABLE note (id int PRIMARY KEY);

@@ -64,28 +64,7 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
   const stage = isFull ? task.run : known.stage
 
   return {
-    async forget() {
-      for (let removed = purgeRows; removed === purgeRows; ) {
-        removed = await sql.transact(async (tx) => {
-          await runs.assert(tx, run)
-          return tx.run(
-            `delete from share_items where token = ? and stage = ? and run_id = ? and item in
-              (select item from share_items where token = ? and stage = ? and run_id = ? order by item limit ?)`,
-            ...[token, stage, task.run, token, stage, task.run, purgeRows],
-          )
-        })
-      }
-      await sql.transact(async (tx) => {
-        await runs.assert(tx, run)
-        await tx.run('delete from share_parts where token = ? and stage = ?', token, stage)
-        await tx.run(
-          `update share_details set files_read = 0, files_written = 0, rows_read = 0, rows_copied = 0,
-              size_read = 0, size_written = 0 where run_id = ? and place = ?`,
-          run.id,
-          detail.place,
-        )
-      })
-    },
+    forget: () => forget(deps, stage),
     async todo(items) {
       const [from, to] = rangeOf(items.map(({ key }) => key))
       const rows = await sql.all(
@@ -273,6 +252,33 @@ function count(
     run.id,
     detail.place,
   )
+}
+
+/** What this run has done at that stage, in bounded steps, and its numbers. */
+async function forget(
+  { sql, runs, run, detail, task: { token, run: of } }: ManifestDependencies,
+  stage: string,
+): Promise<void> {
+  for (let removed = purgeRows; removed === purgeRows; ) {
+    removed = await sql.transact(async (tx) => {
+      await runs.assert(tx, run)
+      return tx.run(
+        `delete from share_items where token = ? and stage = ? and run_id = ? and item in
+          (select item from share_items where token = ? and stage = ? and run_id = ? order by item limit ?)`,
+        ...[token, stage, of, token, stage, of, purgeRows],
+      )
+    })
+  }
+  await sql.transact(async (tx) => {
+    await runs.assert(tx, run)
+    await tx.run('delete from share_parts where token = ? and stage = ?', token, stage)
+    await tx.run(
+      `update share_details set files_read = 0, files_written = 0, rows_read = 0, rows_copied = 0,
+          size_read = 0, size_written = 0 where run_id = ? and place = ?`,
+      run.id,
+      detail.place,
+    )
+  })
 }
 
 /** Removes what earlier full copies and interrupted ones left, in bounded steps. */
