@@ -4,7 +4,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { getCompileCacheDir } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -103,13 +103,7 @@ class WorkerSession implements CopySession {
     // In a package the files are JavaScript; in a checkout they are TypeScript.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     const temporary = mkdtempSync(join(this.#folder, 'armature-copy-'))
-    const child = fork(new URL(`./main.${extension}`, import.meta.url), [], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMegabytes}`],
-      // The server's environment is not passed on; the compile cache halves the start.
-      env: { ...compiledBefore(), TMPDIR: temporary },
-    })
+    const child = begun(new URL(`./main.${extension}`, import.meta.url), temporary)
     child.on('message', (message: FromWorker) => void this.#hear(child, message))
     const over = (): void => {
       if (this.#child === child) this.#child = undefined
@@ -150,6 +144,22 @@ class WorkerSession implements CopySession {
   #say(child: ChildProcess, message: ToWorker): void {
     // A process that is gone receives nothing; its exit ends the tasks.
     if (child.connected) child.send(message, () => undefined)
+  }
+}
+
+/** Where the system has no room for it, its folder goes at once. */
+function begun(file: URL, temporary: string): ChildProcess {
+  try {
+    return fork(file, [], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMegabytes}`],
+      // The server's environment is not passed on; the compile cache halves the start.
+      env: { ...compiledBefore(), TMPDIR: temporary },
+    })
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true })
+    throw error
   }
 }
 
