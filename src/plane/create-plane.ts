@@ -275,16 +275,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     stillAllows: (route, principal) => stillAllows(deps, asLocated(route), principal),
     largeAt: ({ key }) => options.store.largeAt(key),
     hasSubscription: (id) => isStored(options.store, subscriptionIdOf(id).key),
-    run(route, input) {
-      const outcome = dispatch(deps, asLocated(route), input)
-      if (input.pending === undefined && input.authorizeAgain === undefined) return outcome
-      const note = noteDenied(options, route, input.principal, input.correlationId)
-      return outcome.catch((error: unknown) => {
-        // Another refusal is for a right elsewhere, or was noted where the caller was authorized again.
-        if (error instanceof GrantDenied) note(error)
-        throw error
-      })
-    },
+    run: (route, input) =>
+      notedIfDenied(options, dispatch(deps, asLocated(route), input), route, input),
     errorFamilyOf: (path) => familyOfPath(registry, path),
     describe: services.describe,
     async [Symbol.asyncDispose]() {
@@ -299,6 +291,21 @@ async function isStored(store: PlaneOptions['store'], key: string): Promise<bool
 }
 
 const deniedCodes = new Set(['AuthorizationFailed', 'DenyAssignmentAuthorizationFailed'])
+
+/** A refusal for a right elsewhere is noted. Any other one was noted where the caller was authorized again. */
+function notedIfDenied(
+  options: PlaneOptions,
+  outcome: Promise<Outcome>,
+  route: Parameters<Plane['run']>[0],
+  { pending, authorizeAgain, principal, correlationId }: RunInput,
+): Promise<Outcome> {
+  if (pending === undefined && authorizeAgain === undefined) return outcome
+  const note = noteDenied(options, route, principal, correlationId)
+  return outcome.catch((error: unknown) => {
+    if (error instanceof GrantDenied) note(error)
+    throw error
+  })
+}
 
 /** Reports a refusal for a missing permission and rethrows it. */
 function noteDenied(
