@@ -108,6 +108,17 @@ test('what the server ends took too long where it may scan a table, and cannot b
   }
   assert.ok((await ended(sql.scan(long))) instanceof StatementTooLong)
   assert.ok((await ended(sql.snapshot(({ scan }) => scan(long)))) instanceof StatementTooLong)
+  // Work of a snapshot may answer for it: nothing of it can be half done. What comes later in it took too long, too.
+  const answers: unknown[] = []
+  const answered = sql.snapshot(async ({ all, scan }) => {
+    for (const look of [() => scan(long), () => all('select 1 as one')])
+      answers.push(await look().catch((error: unknown) => error))
+  })
+  assert.equal(await ended(answered), undefined)
+  assert.deepEqual(
+    answers.map((one) => one instanceof StatementTooLong),
+    [true, true],
+  )
   for (const ask of [() => sql.all(long), () => sql.transact((tx) => tx.all(long))]) {
     const error = await ended(ask())
     assert.ok(error instanceof StoreUnavailable && !(error instanceof StatementTooLong))

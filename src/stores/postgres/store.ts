@@ -360,7 +360,7 @@ export class PostgresStore implements Store {
         tx.expect(beginning?.asOf?.())
       }
       const value = await runInsideWork(this, () => work(tx))
-      await tx.commit()
+      usable = await tx.commit()
       if (tx.scheduled) this.#tellOthers()
       return value
     } catch (error) {

@@ -22,6 +22,7 @@ import {
   type SqlRow,
   type SqlTx,
   type SqlValue,
+  StatementTooLong,
   StoreConflict,
   StoreUnavailable,
   type Tx,
@@ -236,7 +237,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     return toRows(await (this.#takePrefetched(text, values) ?? this.#relational(text, values)))
   }
 
-  /** As `all`. It is prepared for no other time. */
+  /** As `all`, for snapshots alone. It is prepared for no other time. */
   async allOnce(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     assertReads(text)
     assertCarried(values)
@@ -281,10 +282,12 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     return freeTurn()
   }
 
-  /** Ends the transaction after its work succeeded. */
-  async commit(): Promise<void> {
+  /** Ends the transaction after its work succeeded. False when the connection cannot be used any more. */
+  async commit(): Promise<boolean> {
     const goesAlong = this.#ending !== undefined || (this.#sent === this.#last && this.#isCertain)
     if (!goesAlong) await this.#last.catch(() => undefined)
+    // Of a snapshot, of which nothing can be half done: its work has answered that.
+    if (this.#failure instanceof StatementTooLong) return this.rollback()
     // Work that ignored a failure decided on rows that do not exist, so the transaction fails all the same.
     if (this.#failure !== undefined) throw this.#failure
     for (const claim of this.#claims) await this.#lockClaim(claim)
@@ -299,6 +302,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     if (command !== 'COMMIT') {
       throw new StoreUnavailable(`PostgreSQL answered a commit with ${command}.`, 'later')
     }
+    return true
   }
 
   /** Ends a failed try. False when the connection cannot be used any more. */

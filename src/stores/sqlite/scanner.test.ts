@@ -90,6 +90,8 @@ test('a scan that would never end ends, and the thread goes on', async (t) => {
   const scanner = await openScanner(t, 0.05)
   await assert.rejects(scanner.all(endless, []), StatementTooLong)
   assert.deepEqual(await scanner.all('SELECT 1 AS one', []), [{ one: 1 }])
+  const answered = await scanner.snapshot(({ scan }) => scan(endless).catch((error) => error))
+  assert.ok(answered instanceof StatementTooLong)
   await scanner.close()
 })
 
