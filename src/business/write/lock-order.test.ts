@@ -19,6 +19,12 @@ import { takeTurn } from './rows.ts'
 
 const rounds = 6
 
+/** A receiver that consents. */
+const callOut = async (url: string) => {
+  const text = new URL(url).searchParams.get('validationToken') ?? ''
+  return { status: 200, text }
+}
+
 test('change sets in opposite order never stop each other, so that none has to run again', async (t) => {
   await using company = await openCompany(t, 'postgres', { transactionRetriesMax: 1 })
   if (company === undefined) return
@@ -262,6 +268,11 @@ test('who goes on writing keeps no company from being renamed or removed', async
     const { responses } = await call(200, 'v2.0', 'POST', '$batch', { requests })
     assert.equal((responses as { status: number }[])[0]?.status, status)
   }
+  const subscribe = (status: number) => {
+    const resource = `api/v2.0/companies(${companyId})/items`
+    const body = { notificationUrl: 'http://receiver/', resource }
+    return caller(company, undefined, { callOut })(status, 'v2.0', 'POST', 'subscriptions', body)
+  }
   const later = await sql.transact(async (tx) => {
     const url = `companies(${companyId})/customers`
     await lockInOrder(tx, [{ method: 'POST', url, body: undefined }], undefined)
@@ -277,6 +288,7 @@ test('who goes on writing keeps no company from being renamed or removed', async
   for (const [end, write, status] of [
     [rename, add, 201],
     [rename, addInSet, 201],
+    [rename, subscribe, 201],
     [() => company.remove('companies', companyId), add, 404],
   ] as const) {
     const done: string[] = []
@@ -360,10 +372,6 @@ test('who waits for a right that is being changed holds up no subscription of ot
   if (company === undefined) return
   const { sql } = company
   const resource = `api/v2.0/companies(${company.companyId})/items`
-  const callOut = async (url: string) => {
-    const text = new URL(url).searchParams.get('validationToken') ?? ''
-    return { status: 200, text }
-  }
   const subscribe = (reader: string) => {
     const body = { notificationUrl: 'http://receiver/', resource }
     return caller(company, reader, { callOut })(201, 'v2.0', 'POST', 'subscriptions', body)
@@ -440,40 +448,6 @@ test('a batch goes no further when its caller is disabled', async (t) => {
   await send(401, { atomicityGroup: 'all' })
   left = 1
   assert.deepEqual(await send(200, { atomicityGroup: 'all' }), [201, 201, 201, 201])
-})
-
-test('a group that looks for too long takes back nothing that a batch did before', async (t) => {
-  await using company = await openCompany(t, 'postgres')
-  if (company === undefined) return
-  const { sql, companyId } = company
-  const call = caller(company)
-  const outside = AsyncLocalStorage.snapshot()
-  const headers = { 'Content-Type': 'application/json' }
-  const read = { method: 'GET', url: `companies(${companyId})/customers?$filter=city eq 'Ulm'` }
-  const body = { displayName: 'Once' }
-  const make = { method: 'POST', url: `companies(${companyId})/items`, headers, body }
-  const requests = [
-    { id: '1', atomicityGroup: 'w', ...make },
-    { id: '2', atomicityGroup: 'r', ...read },
-    { id: '3', atomicityGroup: 'r', ...read },
-  ]
-  // As the server does by itself after so many seconds.
-  const end =
-    "select pg_cancel_backend(pid) as ended from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  const [answer] = await sql.transact(async (tx) => {
-    await tx.all('lock table business_customers in access exclusive mode')
-    const answering = outside(() => call(200, 'v2.0', 'POST', '$batch', { requests }))
-    answering.catch(() => undefined)
-    await until(async () => (await outside(() => sql.all(end))).length > 0)
-    return [answering]
-  })
-  const { responses } = (await answer) as { responses: { status: number }[] }
-  assert.deepEqual(
-    responses.map(({ status }) => status),
-    [201, 400],
-  )
-  const list = await call(200, 'v2.0', 'GET', "items?$filter=displayName eq 'Once'")
-  assert.equal((list['value'] as readonly unknown[]).length, 1)
 })
 
 // After its deadline a request does nothing more, and uncommitted work is rolled back.

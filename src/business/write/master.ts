@@ -89,6 +89,7 @@ export async function changeMaster(
   if (given.has('inventory')) await lockLedger(context)
   // PostgreSQL locks a row whose unique name changes as one that is removed.
   if (entity.table === tables.companies && given.has('name')) await takeTurn(context, target.id)
+  if (entity.table === tables.itemUnits) await keepItemOf(context, id)
   const row = await lockMaster(context, target, true)
   const open = new Map<string, Given>()
   for (const [name, one] of given) {
@@ -179,6 +180,13 @@ async function requireQuantity(context: WriteContext, unit: DraftCells): Promise
   if (isBase && unit['quantity_per_unit'] !== decimalUnit)
     throw badValue('quantityPerUnit', 'the base unit of the item counts as 1.')
   return isBase
+}
+
+/** The item of a unit, which whoever removes it locks before its units. A unit stays with its item. */
+async function keepItemOf(context: WriteContext, id: string): Promise<void> {
+  const { tx, companyId: company_id } = context
+  const unit = await findRow(tx, tables.itemUnits, { id, company_id })
+  if (unit !== undefined) await lockRow(context, tables.items, { id: unit.item_id }, 'reference')
 }
 
 /** What was booked on an account stays on one that takes postings. */
