@@ -26,6 +26,8 @@ test('changes of items and of their units wait for each other in one order', asy
       unitId,
       { quantityPerUnit: 6 },
     ],
+    // As a change set that refers to the item before it changes it.
+    [`${item} for key share`, `${item} for no key update`, 'items', itemId, { type: 'Service' }],
   ] as const) {
     const changes = await sql.transact(async (tx) => {
       await tx.all(first, itemId)

@@ -90,7 +90,7 @@ export async function changeMaster(
   // PostgreSQL locks a row whose unique name changes as one that is removed.
   if (entity.table === tables.companies && given.has('name')) await takeTurn(context, target.id)
   if (entity.table === tables.itemUnits) await keepItemOf(context, id)
-  const row = await lockMaster(context, target, true)
+  const row = await lockMaster(context, target, given)
   const open = new Map<string, Given>()
   for (const [name, one] of given) {
     const { field, value } = one
@@ -151,7 +151,7 @@ async function refuseUsedItem(
   const { type, base_unit_of_measure_id: unit } = changed
   if (type === undefined && unit === undefined) return
   const id = String(row['id'])
-  // Lines that are being written keep the item as it is.
+  // Lines that are being written keep the item as it is. Another change may have come before the lock.
   await lockRow(context, tables.items, { id }, 'removal')
   const cells = { item_id: id }
   const ofUnit = { ...cells, unit_of_measure_id: String(unit) }
@@ -225,7 +225,7 @@ async function adjust(context: WriteContext, item: DraftCells, by: number): Prom
 
 export async function removeMaster(context: WriteContext, target: Target): Promise<void> {
   const { entity, id } = target
-  const row = await lockMaster(context, target, false)
+  const row = await lockMaster(context, target)
   if (entity.table === tables.itemUnits) await refuseUsedUnit(context, row)
   const rules = masterRules[entity.set] ?? {}
   for (const { table, column, what } of rules.usedBy ?? []) {
@@ -242,23 +242,38 @@ export async function removeMaster(context: WriteContext, target: Target): Promi
   await deleteRows(context.tx, entity.table, { id })
 }
 
-/** The row, if it has the tag that the caller knows. */
+/** The row, if it has the tag that the caller knows. Without `given` it is removed, and that alone needs no tag. */
 async function lockMaster(
   context: WriteContext,
   target: Target,
-  isTagRequired: boolean,
+  given?: GivenFields,
 ): Promise<Cells> {
   const { entity, id } = target
   const cells = entity.scope === 'company' ? { id, company_id: context.companyId } : { id }
-  // Only a removal needs no tag. Lines that are being written keep the quantity of their unit.
-  const purpose = isTagRequired && entity.table !== tables.itemUnits ? 'change' : 'removal'
   if (entity.table === tables.accessRights) await takeTurn(context, id)
-  const row = await lockRow(context, entity.table, cells, purpose)
+  const row = await lockRow(context, entity.table, cells, await purposeOf(context, target, given))
   if (row === undefined) {
     throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
   }
+  const isTagRequired = given !== undefined
   checkTag(target, { revision: Number(row['revision']) }, isTagRequired, context.conflictStatus)
   return row
+}
+
+/** Of the lock that is needed in the end: raising one could stop whoever shares the row and changes it later. */
+async function purposeOf(
+  { tx, companyId: company_id }: WriteContext,
+  { entity, id }: Target,
+  given: GivenFields | undefined,
+): Promise<'change' | 'removal'> {
+  // Lines that are being written keep the quantity of their unit.
+  if (given === undefined || entity.table === tables.itemUnits) return 'removal'
+  if (entity.table !== tables.items) return 'change'
+  const names = ['type', 'baseUnitOfMeasureId', 'baseUnitOfMeasureCode']
+  const kept = names.flatMap((name) => given.get(name) ?? [])
+  if (kept.length === 0) return 'change'
+  const row: Cells | undefined = await findRow(tx, tables.items, { id, company_id })
+  return kept.some(({ field, value }) => row?.[field.column] !== value) ? 'removal' : 'change'
 }
 
 async function applyGiven(
