@@ -62,7 +62,7 @@ import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
 import { untilDeadline } from './until-deadline.ts'
 import { prefetchLine } from './write/lines.ts'
-import { lockFor, sharedTurn, type WriteContext, type Writing } from './write/rows.ts'
+import { lockInTurn, type WriteContext, type Writing } from './write/rows.ts'
 
 export interface BusinessDependencies extends AccessDependencies {
   readonly sql: Sql
@@ -253,8 +253,7 @@ async function prepare(
   const isOfCompany = entity.scope === 'company'
   const writing = { tx, dialect: deps.sql.dialect }
   // Until the transaction ends nobody removes the company: one store has one writer, the other locks.
-  const isShared = isOfCompany && writing.dialect === 'postgres'
-  const lock = isShared ? ` and ${sharedTurn} is not null${lockFor(writing, 'reference')}` : ''
+  const lock = isOfCompany ? lockInTurn(writing) : ''
   const looking = reader.companyId(tx, parsed, lock)
   const named = isOfCompany ? companyIdIn(parsed) : undefined
   // Nobody locks rows of a company in which they may not write.

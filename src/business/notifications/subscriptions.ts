@@ -13,7 +13,7 @@ import { badValue, refuse } from '../errors.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
 import { parseJson } from '../odata/request.ts'
 import { companies, type SubscriptionRow, subscriptions } from '../tables.ts'
-import { lockRow, updateRow } from '../write/rows.ts'
+import { lockInTurn, lockRow, updateRow } from '../write/rows.ts'
 import { checkTag } from '../write/tag.ts'
 import { watchedSets } from './watched.ts'
 import type { CallOut } from './webhook-channel.ts'
@@ -171,7 +171,7 @@ async function keepReader(
   { caller, wanted }: { readonly caller: Caller; readonly wanted: Wanted },
 ): Promise<void> {
   const { companyId: id } = wanted
-  const company = await lockRow({ tx, dialect }, companies, { id }, 'reference')
+  const company = await findRow(tx, companies, { id }, lockInTurn({ dialect }))
   if (company === undefined) throw refuse.Internal_CompanyNotFound({ key: `'${id}'` })
   authorize(await keptRightsOf({ tx, dialect }, caller, id), id, entityOf(model, wanted), false)
 }

@@ -92,6 +92,13 @@ export function lockFor(
  * right, or a company, for as long as they go on (decision 0425). Turns are given in order.
  */
 export const sharedTurn = 'pg_advisory_xact_lock_shared(hashtextextended(id, 0))'
+
+/** The end of a select whose row, found by its `id`, stays until the transaction ends. */
+export function lockInTurn(writing: Pick<Writing, 'dialect'>): string {
+  if (writing.dialect !== 'postgres') return ''
+  return ` and ${sharedTurn} is not null${lockFor(writing, 'reference')}`
+}
+
 /** The longest write is shorter. */
 const turnMilliseconds = 25_000
 
