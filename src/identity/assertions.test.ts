@@ -173,3 +173,21 @@ test('of the issuers of a subscription those that were used last are remembered'
   await own(0)
   assert.equal(fetchesOf('known'), 204)
 })
+
+test('whoever has few issuers keeps those that many others name, too', async () => {
+  await using checks = await openChecks()
+  const { begin, fetchesOf } = checks
+  checks.release()
+  const one = () => begin('known-one', '/subscriptions/one/resourcegroups/a')
+  const all = async (name: string) => {
+    for (let at = 0; at < 8; at++) {
+      await Promise.allSettled([begin(name, `/subscriptions/many-${at}/resourcegroups/a`)])
+    }
+  }
+  await one()
+  await all('known-one')
+  for (let at = 0; at < 100; at++) await all(`many-${at}`)
+  await Promise.allSettled([begin('two-0', '/subscriptions/two/resourcegroups/a')])
+  await one()
+  assert.equal(fetchesOf('known'), 2)
+})

@@ -24,7 +24,7 @@ export interface AssertionOptions {
 
 /** The number of issuers whose keys are remembered. Each may have a hundred keys. */
 const issuersMax = 100
-/** Of an issuer. */
+/** Subscriptions that are remembered of an issuer. */
 const ownersMax = 8
 /**
  * Fetches of keys at once: callers choose the issuers and when, and a document as it is read takes thirty times the memory of its
@@ -89,7 +89,7 @@ export function createAssertionCheck(options: AssertionOptions): CheckAssertion 
 
 interface Remembered {
   readonly keys: IssuerKeys
-  /** Who used it last, by subscription; those that used it last are behind. An application stands for itself. */
+  /** Who used it, by subscription; those that used it last are behind. An application stands for itself. */
   readonly owners: Map<string, string>
 }
 
@@ -108,26 +108,37 @@ class RememberedIssuers {
     const subscription = subscriptionKey(owner)
     one.owners.delete(subscription)
     one.owners.set(subscription, owner)
-    const [oldest = subscription] = one.owners.keys()
-    if (one.owners.size > ownersMax) one.owners.delete(oldest)
+    if (one.owners.size > ownersMax) this.#forgetOwner(one.owners)
     if (this.#issuers.size > issuersMax) this.#forgetOne()
     return one.keys
   }
 
+  /** Of those who have most whoever came last: for them it counts least. */
+  #forgetOwner(owners: Map<string, string>): void {
+    const rank = this.#ranks()
+    const most = Math.max(...[...owners].map(rank))
+    const found = [...owners].findLast((owner) => rank(owner) === most)
+    owners.delete(found?.[0] ?? '')
+  }
+
   #forgetOne(): void {
+    const rank = this.#ranks()
+    let [found, most] = ['', 0]
+    for (const [issuer, { owners }] of this.#issuers) {
+      const least = Math.min(...[...owners].map(rank))
+      if (least > most) [found, most] = [issuer, least]
+    }
+    this.#issuers.delete(found)
+  }
+
+  /** How much a subscription has, and how much its resource group. */
+  #ranks(): (owner: readonly [string, string]) => number {
     const taken = new Map<string, number>()
     for (const { owners } of this.#issuers.values()) {
       for (const key of new Set([...owners].flat())) taken.set(key, (taken.get(key) ?? 0) + 1)
     }
     const takenBy = (key: string): number => taken.get(key) ?? 0
-    let [found, most] = ['', 0]
-    for (const [issuer, { owners }] of this.#issuers) {
-      const least = Math.min(
-        ...[...owners].map(([all, one]) => takenBy(all) * 2 * issuersMax + takenBy(one)),
-      )
-      if (least > most) [found, most] = [issuer, least]
-    }
-    this.#issuers.delete(found)
+    return ([all, one]) => takenBy(all) * 2 * issuersMax + takenBy(one)
   }
 }
 
