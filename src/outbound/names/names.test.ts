@@ -75,11 +75,70 @@ test('whoever gives up waits for no place, and a name under way is joined withou
   const waiting = names.resolve('silent-13', giving.signal)
   giving.abort(gone)
   await assert.rejects(waiting, gone)
+  const shared = names.resolve('silent-14')
+  await assert.rejects(names.resolve('silent-14', AbortSignal.abort(gone)), gone)
   const joined = names.resolve('silent-0', AbortSignal.abort(gone))
-  const ended = assert.rejects(joined, /the control plane ends/)
+  const ended = Promise.all(
+    [shared, joined].map((one) => assert.rejects(one, /the control plane ends/)),
+  )
   await names[Symbol.asyncDispose]()
   await ended
   await held
+})
+
+test('of all who want one name nobody waits behind names of others', {
+  skip: !isLinux,
+}, async (t) => {
+  const pipe = pipeIn(t)
+  const names = new Names({ HOSTALIASES: pipe })
+  await using _names = names
+  // All places of names that are not known.
+  const held = Array.from({ length: 12 }, (_, at) => names.resolve(`silent-${at}`))
+  const wanted = Array.from({ length: 5 }, () => names.resolve('localhost'))
+  held.push(...Array.from({ length: 60 }, (_, at) => names.resolve(`next-${at}`)))
+  const ended = Promise.allSettled(held)
+  let isFound = false
+  const found = Promise.race(wanted).finally(() => {
+    isFound = true
+  })
+  while (!isFound) {
+    releaseReaders(pipe)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await found
+  await Promise.all(wanted)
+  await names[Symbol.asyncDispose]()
+  await ended
+})
+
+test('whoever wants a name that has become slow does not wait for what is under way', {
+  skip: !isLinux,
+}, async (t) => {
+  const pipe = pipeIn(t)
+  const names = new Names({ HOSTALIASES: pipe })
+  await using _names = names
+  let ended = 0
+  const end = (): void => {
+    ended++
+  }
+  const held = names.resolve('silent').then(end, end)
+  const writer = await until(() => {
+    try {
+      return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+    } catch {
+      return false // Nobody reads yet.
+    }
+  })
+  t.after(() => closeSync(writer))
+  // Whoever comes next waits for no writer.
+  rmSync(pipe)
+  const others: Promise<void>[] = []
+  await until(() => {
+    others.push(names.resolve('silent').then(end, end))
+    return ended > 0
+  })
+  await names[Symbol.asyncDispose]()
+  await Promise.all([held, ...others])
 })
 
 test('a name is slow by the time of the system, however long this process stands still', {

@@ -29,8 +29,20 @@ const idleMilliseconds = 60_000
 const heapMegabytes = 32
 const closing = 'the control plane ends'
 
-interface Waiting {
+/** A name that is looked up, or waits for a place. */
+interface Entry {
   readonly name: string
+  readonly found: Promise<readonly string[]>
+  /** How many want it who may still give up: while it waits for a place. */
+  wanted: number
+  /** It waits no longer. */
+  readonly gone: AbortController
+  isUnderway: boolean
+  resolve(addresses: readonly string[]): void
+}
+
+interface Waiting {
+  readonly entry: Entry
   isSlow: boolean
   resolve(addresses: readonly string[]): void
   reject(error: Error): void
@@ -44,8 +56,8 @@ export class Names implements AsyncDisposable {
     slow: createRoom(sizes.slow),
   }
   readonly #paces = new Paces()
-  /** By name. */
-  readonly #underway = new Map<string, Promise<readonly string[]>>()
+  /** By name: those that more callers may join. */
+  readonly #entries = new Map<string, Entry>()
   readonly #waiting = new Map<number, Waiting>()
   #child: Runner | undefined
   #last = 0
@@ -58,23 +70,9 @@ export class Names implements AsyncDisposable {
   }
 
   readonly resolve: Resolve = async (name, signal) => {
-    const others = this.#underway.get(name)
-    if (others !== undefined) return others
-    const room = this.#rooms[this.#paces.of(name)]
-    const late = () => signal ?? AbortSignal.timeout(waitingMilliseconds)
-    const leave = await room.enter(domainOf(name), 1, late)
-    // Somebody else may have begun meanwhile.
-    const before = this.#underway.get(name)
-    if (before !== undefined) {
-      leave()
-      return before
-    }
-    const own = this.#resolved(name).finally(() => {
-      this.#underway.delete(name)
-      leave()
-    })
-    this.#underway.set(name, own)
-    return own
+    const entry = this.#entries.get(name) ?? this.#begin(name)
+    if (entry.isUnderway) return entry.found
+    return this.#placed(entry, signal ?? AbortSignal.timeout(waitingMilliseconds))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,16 +80,67 @@ export class Names implements AsyncDisposable {
     this.#end(closing)
   }
 
-  async #resolved(name: string): Promise<readonly string[]> {
+  #begin(name: string): Entry {
+    const { promise: found, resolve, reject } = Promise.withResolvers<readonly string[]>()
+    const gone = new AbortController()
+    const entry = { name, found, wanted: 0, gone, isUnderway: false, resolve }
+    this.#entries.set(name, entry)
+    this.#find(entry)
+      .finally(() => this.#forget(entry))
+      .then(resolve, reject)
+    return entry
+  }
+
+  /** Nobody joins it any more. */
+  #forget(entry: Entry): void {
+    if (this.#entries.get(entry.name) === entry) this.#entries.delete(entry.name)
+  }
+
+  /** Rejects with the signal's reason where there is no place before. */
+  #placed(entry: Entry, signal: AbortSignal): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        if (entry.isUnderway) return
+        reject(signal.reason)
+        entry.wanted--
+        if (entry.wanted > 0) return
+        this.#forget(entry)
+        entry.gone.abort(signal.reason)
+      }
+      entry.wanted++
+      entry.found.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+      if (signal.aborted) giveUp()
+      else signal.addEventListener('abort', giveUp)
+    })
+  }
+
+  async #find(entry: Entry): Promise<readonly string[]> {
+    const { name, gone } = entry
+    const pace = this.#paces.of(name)
+    const place = this.#rooms[pace].enter(domainOf(name), 1, () => gone.signal)
+    const leave = place instanceof Promise ? await place : place
+    try {
+      // While it waited, others may have shown how slow it is.
+      if (this.#paces.of(name) === pace) {
+        entry.isUnderway = true
+        return await this.#resolved(entry)
+      }
+    } finally {
+      leave()
+    }
+    return this.#find(entry)
+  }
+
+  async #resolved(entry: Entry): Promise<readonly string[]> {
     if (this.#isClosed) throw new Error(closing)
     this.#child ??= this.#start()
     clearTimeout(this.#idle)
     const id = ++this.#last
     const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
-    this.#waiting.set(id, { name, isSlow: false, resolve, reject })
+    this.#waiting.set(id, { entry, isSlow: false, resolve, reject })
     // What is under way keeps the process running, as any connection does.
     this.#child.ref()
-    this.#child.postMessage({ id, name } satisfies Lookup)
+    this.#child.postMessage({ id, name: entry.name } satisfies Lookup)
     return await promise
   }
 
@@ -113,20 +162,33 @@ export class Names implements AsyncDisposable {
   #hear(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
     if (waiting === undefined) return
+    const { entry } = waiting
     if ('isSlow' in answer) {
       waiting.isSlow = true
-      this.#paces.remember(waiting.name, 'slow')
+      // One packet may be lost: whoever comes now has it looked up once more, in a place of slow names.
+      if (this.#paces.of(entry.name) !== 'slow') this.#forget(entry)
+      this.#paces.remember(entry.name, 'slow')
       return
     }
     this.#waiting.delete(answer.id)
     if ('addresses' in answer) {
-      if (!waiting.isSlow) this.#paces.remember(waiting.name, 'quick')
+      if (!waiting.isSlow) this.#paces.remember(entry.name, 'quick')
       waiting.resolve(answer.addresses)
+      this.#answerLater(entry.name, answer.addresses)
     } else waiting.reject(Object.assign(new Error(answer.reason), { code: answer.code }))
     if (this.#waiting.size > 0) return
     this.#child?.unref()
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => this.#end('nobody needs it'), idleMilliseconds).unref()
+  }
+
+  /** Whoever came when it was slow already has the answer, too. */
+  #answerLater(name: string, addresses: readonly string[]): void {
+    const later = this.#entries.get(name)
+    if (later === undefined) return
+    this.#forget(later)
+    later.resolve(addresses)
+    later.gone.abort()
   }
 
   #end(reason: string): void {
