@@ -19,16 +19,20 @@ interface Domain {
 }
 
 export class Paces {
-  /** Those used last are behind. */
   readonly #domains = new Map<string, Domain>()
+  /** Domains by the number of their names; those used or shortened last are behind. */
+  readonly #bySize = Array.from({ length: namesOfDomainMax + 2 }, () => new Set<string>())
   #size = 0
 
   /** A name that is not known is as slow as others below the same name, where none of its domain was ever quick. */
   of(name: string): Pace {
-    const { names = new Map<string, Pace>(), hasQuick = false } =
-      this.#domains.get(domainOf(name)) ?? {}
+    const key = domainOf(name)
+    const { names = new Map<string, Pace>(), hasQuick = false } = this.#domains.get(key) ?? {}
     const known = names.get(name)
     if (known !== undefined || hasQuick) return known ?? 'unknown'
+    // One label more than the domain has belongs to one owner, where the domain is a suffix that is not known here.
+    const labels = key.split('.').length + 1
+    const branchOf = (one: string): string => one.split('.').slice(-labels).join('.')
     const branches = [...names.keys()].map(branchOf)
     const own = branchOf(name)
     const near = branches.filter((branch) => branch === own)
@@ -38,32 +42,25 @@ export class Paces {
   remember(name: string, pace: Pace): void {
     const key = domainOf(name)
     const domain = this.#domains.get(key) ?? { names: new Map<string, Pace>(), hasQuick: false }
-    this.#domains.delete(key)
     this.#domains.set(key, domain)
     domain.hasQuick ||= pace === 'quick'
+    this.#bySize[domain.names.size]?.delete(key)
     if (!domain.names.delete(name)) this.#size++
     domain.names.set(name, pace)
-    if (domain.names.size > namesOfDomainMax) this.#forgetOldest(key)
-    if (this.#size > namesMax) this.#forgetOldest(this.#largest())
+    this.#bySize[domain.names.size]?.add(key)
+    if (domain.names.size > namesOfDomainMax || this.#size > namesMax) this.#forgetOne()
   }
 
-  /** The domain with most names; of several the one that was used longest ago. */
-  #largest(): string {
-    let [found, most] = ['', 0]
-    for (const [key, { names }] of this.#domains) {
-      if (names.size > most) [found, most] = [key, names.size]
-    }
-    return found
-  }
-
-  #forgetOldest(key: string): void {
-    const names = this.#domains.get(key)?.names
-    for (const name of names?.keys() ?? []) {
-      names?.delete(name)
-      this.#size--
-      break
-    }
-    if (names?.size === 0) this.#domains.delete(key)
+  /** Of the domain that has most names the one that was used longest ago. */
+  #forgetOne(): void {
+    const size = this.#bySize.findLastIndex((keys) => keys.size > 0)
+    const [key = ''] = this.#bySize[size] ?? []
+    const names = this.#domains.get(key)?.names ?? new Map<string, Pace>()
+    const [oldest = ''] = names.keys()
+    this.#bySize[size]?.delete(key)
+    if (names.delete(oldest)) this.#size--
+    if (names.size === 0) this.#domains.delete(key)
+    else this.#bySize[names.size]?.add(key)
   }
 }
 
@@ -75,13 +72,4 @@ export function domainOf(name: string): string {
   const labels = name.split('.')
   const two = labels.slice(-2).join('.')
   return shared.test(two) ? labels.slice(-3).join('.') : two
-}
-
-/** One label more than the domain: it belongs to one owner for sure. */
-function branchOf(name: string): string {
-  const labels = domainOf(name).split('.').length
-  return name
-    .split('.')
-    .slice(-1 - labels)
-    .join('.')
 }
