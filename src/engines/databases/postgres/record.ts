@@ -130,7 +130,7 @@ const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [], catchUp: {
 /** The largest file: that of a hundred thousand tables. Earlier versions wrote a state as large. */
 const fileBytesMax = 32 * 1024 * 1024
 /** What a database may make of the state, which observers read as a whole, twice a second. A hundred thousand tables have room. */
-export const stateBytesMax = 16 * 1024 * 1024
+const stateBytesUsual = 16 * 1024 * 1024
 
 const wordsMax = 100
 /** Of what a server says, in records and reports. */
@@ -159,9 +159,11 @@ const renewedMilliseconds = 10_000
 /** The files of one migration. */
 export class RecordFolder {
   readonly path: string
+  private readonly stateBytesMax: number
 
-  constructor(path: string) {
+  constructor(path: string, stateBytesMax = stateBytesUsual) {
     this.path = path
+    this.stateBytesMax = stateBytesMax
   }
 
   make(): void {
@@ -198,9 +200,14 @@ export class RecordFolder {
     return state?.ended === false && Math.abs(now - state.updatedAt) < renewedMilliseconds
   }
 
-  /** `durable`: on disk when this returns, for what must be known after a crash. */
-  writeState(state: MigrationState, durable: boolean, bytesMax?: number): void {
-    this.write('state.json', state, durable, bytesMax)
+  /**
+   * `durable`: on disk when this returns, for what must be known after a crash. `grown`: the database whose work is
+   * refused where the state is too large. One that has no more than its part of a half of it goes on beside large ones.
+   */
+  writeState(state: MigrationState, durable: boolean, grown?: DatabaseRecord): void {
+    const part = this.stateBytesMax / 2 / state.databases.length
+    const isLarge = grown !== undefined && Buffer.byteLength(JSON.stringify(grown)) > part
+    this.write('state.json', state, durable, isLarge ? this.stateBytesMax : fileBytesMax)
   }
 
   readSpawned(): ProcessIdentity | undefined {

@@ -32,8 +32,8 @@ const pauseMillisecondsMin = 500
 const pauseMillisecondsMax = 60_000
 
 interface DatabaseRun {
-  /** A task whose signal fires on cancel and on stop. */
-  task(signal: AbortSignal): DatabaseTask
+  /** `isBounded`: what makes the record too large is refused. The way to an end is not: it must be written. */
+  task(signal: AbortSignal, isBounded: boolean): DatabaseTask
   /** Stops the worker as a whole. */
   readonly stop: AbortSignal
   /** Resolves when the database is asked to be canceled. */
@@ -48,8 +48,8 @@ interface DatabaseRun {
 const wrongPassword: ErrorNumber = 603100
 
 export async function runDatabase(run: DatabaseRun): Promise<void> {
-  const working = run.task(AbortSignal.any([run.stop, run.cancel]))
-  const cleaning = run.task(run.stop)
+  const working = run.task(AbortSignal.any([run.stop, run.cancel]), true)
+  const cleaning = run.task(run.stop, false)
   const { record } = working
   const phase = (): DatabasePhase => record.observed.phase
   while (!isEnd(phase()) && !run.stop.aborted) {

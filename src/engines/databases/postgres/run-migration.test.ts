@@ -15,7 +15,7 @@ import {
 } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 import { findClientPrograms } from './find-client-programs.ts'
-import { type MigrationState, RecordFolder } from './record.ts'
+import { freshRecord, type MigrationState, RecordFolder } from './record.ts'
 import { runMigration } from './run-migration.ts'
 
 test('a second worker leaves the record to the one that has the lock, and finds it as that one left it', async (t) => {
@@ -79,13 +79,6 @@ async function runOf(
   }
 }
 
-/** With less room for what a database makes of the state. */
-class SmallFolder extends RecordFolder {
-  override writeState(state: MigrationState, durable: boolean, bytesMax?: number): void {
-    super.writeState(state, durable, bytesMax && 5_000)
-  }
-}
-
 test('a database that makes the record too large fails with words, and has changed nothing', async (t) => {
   if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
   await using fixture = await openMigrationFixture(15, 15)
@@ -94,7 +87,7 @@ test('a database that makes the record too large fails with words, and has chang
     "DO $$ BEGIN FOR i IN 1..200 LOOP EXECUTE 'CREATE TABLE t' || i || ' (a int)'; END LOOP; END $$"
   await fixture.make('large', [many])
   const spec = fixture.spec(['large'], { mode: 'online' })
-  const folder = new SmallFolder(join(fixture.folder, 'm2'))
+  const folder = new RecordFolder(join(fixture.folder, 'm2'), 5_000)
   await runMigration(await runOf(fixture, 'm2', spec, folder))
   const { ended, databases } = folder.readState() ?? {}
   const [database] = databases ?? []
@@ -104,6 +97,55 @@ test('a database that makes the record too large fails with words, and has chang
   const replaced = "SELECT count(*) FROM pg_catalog.pg_class WHERE relreplident = 'f'"
   assert.equal(await source.value(replaced), '0')
   assert.deepEqual(await engine.traces('m2', spec, fixture.credentials), [])
+})
+
+test('one whose record has no room for the words of its failure fails and is canceled all the same', async (t) => {
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  await using fixture = await openMigrationFixture(15, 15)
+  await using engine = fixture.open()
+  await fixture.make('large', ['CREATE TABLE note (id int PRIMARY KEY)'])
+  const spec = fixture.spec(['large'], { mode: 'online' })
+  const ended = async (migration: string, folder: RecordFolder): Promise<unknown> => {
+    await runMigration(await runOf(fixture, migration, spec, folder))
+    const { ended: isOver, databases } = folder.readState() ?? {}
+    assert.deepEqual(await engine.traces(migration, spec, fixture.credentials), [])
+    return [isOver, databases?.[0]?.observed.phase]
+  }
+  const pathOf = (migration: string): string => join(fixture.folder, migration)
+  assert.deepEqual(await ended('m4', new RecordFolder(pathOf('m4'), 950)), [true, 'failed'])
+  // Those of an earlier version, whose worker ended in the middle.
+  const left = async (migration: string): Promise<RecordFolder> => {
+    const folder = new RecordFolder(pathOf(migration), 900)
+    folder.make()
+    const written = new RecordFolder(folder.path)
+    const observed = { ...freshRecord('large', 1).observed, phase: 'preparing' as const }
+    const record = { ...freshRecord('large', 1), observed, setAside: ['x'.repeat(1_000)] }
+    const rest = { message: '', updatedAt: 0, rolesDone: true, ended: false, worker: undefined }
+    written.writeState({ databases: [record], ...rest }, true)
+    return folder
+  }
+  assert.deepEqual(await ended('m5', await left('m5')), [true, 'failed'])
+  const canceled = await left('m6')
+  const intents = { ...canceled.readIntents(), cancel: ['large'] }
+  canceled.writeIntents(intents)
+  assert.deepEqual(await ended('m6', canceled), [true, 'canceled'])
+})
+
+test('the others of a migration go on where one database makes the record too large', async (t) => {
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  await using fixture = await openMigrationFixture(15, 15)
+  await fixture.make('large', ['CREATE TABLE note (id int PRIMARY KEY)'])
+  await fixture.make('small', ['CREATE TABLE note (id int PRIMARY KEY)'])
+  const spec = fixture.spec(['large', 'small'], {})
+  const folder = new RecordFolder(join(fixture.folder, 'm7'), 6_000)
+  folder.make()
+  const large = { ...freshRecord('large', 1), setAside: ['x'.repeat(6_000)] }
+  const databases = [large, freshRecord('small', 1)]
+  const rest = { message: '', updatedAt: 0, rolesDone: true, ended: false, worker: undefined }
+  new RecordFolder(folder.path).writeState({ databases, ...rest }, true)
+  await runMigration(await runOf(fixture, 'm7', spec, folder))
+  const seen = folder.readState()?.databases.map(({ observed }) => observed.phase)
+  assert.deepEqual(seen, ['failed', 'succeeded'])
 })
 
 /** A disk that is full for a moment. */

@@ -24,7 +24,6 @@ import {
   type ProcessIdentity,
   type RecordFolder,
   startsOver,
-  stateBytesMax,
 } from './record.ts'
 import { copyRoles } from './roles.ts'
 import { runDatabase } from './run-database.ts'
@@ -46,6 +45,8 @@ const intentMilliseconds = 100
 const lockMilliseconds = 1_000
 /** How long a worker that the lock refuses stays, so that workers do not follow each other without a pause. */
 const leaveMilliseconds = 2_000
+
+type Save = (durable: boolean, isBeforeEffect?: boolean, grown?: DatabaseRecord) => void
 
 /** Returns when all is at an end, or stopped. */
 export async function runMigration(run: MigrationRun): Promise<void> {
@@ -71,14 +72,14 @@ export async function runMigration(run: MigrationRun): Promise<void> {
   // Not before: until then another worker may be at the record, perhaps of another machine.
   const state = openState(run)
   if (stop.aborted || run.folder.readState()?.ended === true) return
-  const save = (durable: boolean, isBeforeEffect = false): void => {
+  const save: Save = (durable, isBeforeEffect = false, grown = undefined) => {
     // The record is the next worker's.
     if (lock?.lost() !== undefined) {
       if (isBeforeEffect) throw new Error('The lock of the migration is lost.')
       return
     }
     state.updatedAt = run.clock.now()
-    run.folder.writeState(state, durable, isBeforeEffect ? stateBytesMax : undefined)
+    run.folder.writeState(state, durable, grown)
   }
   save(true)
   every(tickMilliseconds, () => save(false))
@@ -105,9 +106,9 @@ export async function runMigration(run: MigrationRun): Promise<void> {
 }
 
 /** A database that makes the record too large goes on, to its failure, with what was written last. */
-function saved(run: MigrationRun, record: DatabaseRecord, index: number, save: () => void): void {
+function saved(run: MigrationRun, record: DatabaseRecord, index: number, save: Save): void {
   try {
-    save()
+    save(true, true, record)
   } catch (error) {
     if (error instanceof DatabaseEngineError) {
       const written = run.folder.readState()?.databases[index]
@@ -252,7 +253,7 @@ async function runAll(
     readonly stop: AbortSignal
     readonly cancels: readonly AbortController[]
     readonly intents: () => Intents
-    readonly save: (durable: boolean, isBeforeEffect?: boolean) => void
+    readonly save: Save
     readonly leave: () => void
   },
 ): Promise<void> {
@@ -269,7 +270,7 @@ async function runAll(
       throw new Error(`the record has no database ${index}`)
     }
     const resumed = record.observed.phase !== 'queued'
-    const task = (signal: AbortSignal): DatabaseTask => ({
+    const task = (signal: AbortSignal, isBounded: boolean): DatabaseTask => ({
       migration: run.migration,
       index,
       name,
@@ -281,7 +282,7 @@ async function runAll(
       record,
       resumed,
       signal,
-      save: () => saved(run, record, index, () => save(true, true)),
+      save: () => (isBounded ? saved(run, record, index, save) : save(true, true)),
       cutoverAsked: () => intents().cutover.includes(name),
       catchUpsWanted: () => intents().catchUp[name] ?? 0,
       onBoundary: run.onBoundary,
