@@ -36,7 +36,7 @@ test('a record that grew without end is not written, and is not read', () => {
     assert.throws(() => folder.writeState(state, false, state.databases[0]), /has more than 16 MB/)
     assert.equal(folder.readState(), undefined)
     writeFileSync(folder.file('state.json'), JSON.stringify(of(40_000_000)))
-    assert.throws(() => folder.readState(), /has more than 32 MB/)
+    assert.deepEqual(folder.readState()?.databases, [])
   } finally {
     rmSync(path, { recursive: true })
   }

@@ -191,8 +191,22 @@ export class RecordFolder {
     this.write('intents.json', intents, true)
   }
 
+  /** One that is too large to be read tells no more what its databases have: they fail, and what has a name is removed. */
   readState(): MigrationState | undefined {
-    return this.read<MigrationState>('state.json')
+    try {
+      return this.read<MigrationState>('state.json')
+    } catch (error) {
+      if (!(error instanceof DatabaseEngineError)) throw error
+      const { message } = error
+      return {
+        databases: (this.readSpec()?.databases ?? []).map((name) => lostRecord(name, message)),
+        message: '',
+        updatedAt: Math.floor(statSync(this.file('state.json')).mtimeMs),
+        rolesDone: true,
+        ended: false,
+        worker: undefined,
+      }
+    }
   }
 
   /** A worker is at it, perhaps of another machine: it writes several times in a second. */
@@ -352,6 +366,19 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     targetCarried: noCounts,
     targetLast: noCounts,
     pending: [],
+  }
+}
+
+/** Its cutover may be behind it, so nothing at the target is dropped. */
+function lostRecord(name: string, why: string): DatabaseRecord {
+  const record = freshRecord(name, 1)
+  const message = `${why} How far the database was is not known: its copy stays as it is, perhaps incomplete. The database of the source may still only read, and its tables may have REPLICA IDENTITY FULL.`
+  return {
+    ...record,
+    observed: { ...record.observed, phase: 'cleaning-up', message },
+    made: true,
+    pastReturn: true,
+    outcome: 'failed',
   }
 }
 

@@ -1,6 +1,7 @@
 /** A second worker of a migration, as one on another machine is that sees the record and not the first one's process. */
 
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openWay } from '#outbound/testing/ways.ts'
@@ -146,6 +147,34 @@ test('the others of a migration go on where one database makes the record too la
   await runMigration(await runOf(fixture, 'm7', spec, folder))
   const seen = folder.readState()?.databases.map(({ observed }) => observed.phase)
   assert.deepEqual(seen, ['failed', 'succeeded'])
+})
+
+test('a record that is too large to be read ends as failed, and is taken down at the source', async (t) => {
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  await using fixture = await openMigrationFixture(15, 15)
+  await using engine = fixture.open()
+  await fixture.make('vast', ['CREATE TABLE note (id int PRIMARY KEY)'])
+  const spec = fixture.spec(['vast'], { mode: 'online' })
+  const folder = new RecordFolder(join(fixture.folder, 'm8'))
+  const run = await runOf(fixture, 'm8', spec, folder)
+  const leaving = new AbortController()
+  const onBoundary = (name: string): void => {
+    if (name === 'replicating') leaving.abort()
+  }
+  await runMigration({ ...run, stop: leaving.signal, onBoundary })
+  const kinds = (await engine.traces('m8', spec, fixture.credentials)).map(({ kind }) => kind)
+  assert.ok(kinds.includes('slot'))
+  writeFileSync(folder.file('state.json'), ' '.repeat(33 * 2 ** 20))
+  const before = await engine.observe('m8')
+  assert.deepEqual([before.worker, before.databases[0]?.phase], ['lost', 'cleaning-up'])
+  await runMigration(run)
+  const { worker, databases } = await engine.observe('m8')
+  assert.deepEqual([worker, databases[0]?.phase], ['ended', 'failed'])
+  assert.match(databases[0]?.message ?? '', /more than 32 MB.* may still only read/)
+  assert.deepEqual(await engine.traces('m8', spec, fixture.credentials), [])
+  // The copy may be in use, and stays.
+  await using target = await fixture.session('target', 'vast')
+  assert.equal(await target.value('SELECT count(*) FROM public.note'), '0')
 })
 
 /** A disk that is full for a moment. */
