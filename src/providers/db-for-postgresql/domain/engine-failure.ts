@@ -1,6 +1,7 @@
 /** A failure of the engine as a value. Only this file translates the engine's errors. */
 
 import { DatabaseEngineError } from '#engines/databases/engine.ts'
+import { StepFailure } from '#plane/declare/reconciled.ts'
 
 export interface Failure {
   readonly kind: 'failure'
@@ -9,8 +10,6 @@ export interface Failure {
   readonly number: number | undefined
   /** True if the same call may succeed later. */
   readonly passes: boolean
-  /** True if this process ends, which says nothing of the servers. */
-  readonly hasEnded?: true
   /** True if only the user can end the failure. The migration then waits without a time limit. */
   readonly waitsForUser?: true
 }
@@ -21,9 +20,18 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T | Failure> {
     return await work()
   } catch (error) {
     if (!(error instanceof DatabaseEngineError)) throw error
-    const { message, number, kind, retry } = error
-    const failure: Failure = { kind: 'failure', message, number, passes: retry === 'later' }
-    return kind === 'ended' ? { ...failure, hasEnded: true } : failure
+    const { message, number, retry } = error
+    return { kind: 'failure', message, number, passes: retry === 'later' }
+  }
+}
+
+/** For background work. What ends with this process says nothing of the servers: the next one does it. */
+export async function unlessEnded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DatabaseEngineError && error.kind === 'ended')) throw error
+    throw new StepFailure('later', 'EngineEnded', error.message, { cause: error })
   }
 }
 

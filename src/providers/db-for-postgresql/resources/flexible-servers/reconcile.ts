@@ -5,10 +5,10 @@
 
 import { isTerminalState } from '#kernel/operation.ts'
 import { nameOf } from '#kernel/resource-id.ts'
-import { defineReconciler, type Reconciler, StepFailure } from '#plane/declare/reconciled.ts'
+import { defineReconciler, type Reconciler } from '#plane/declare/reconciled.ts'
 import type { PostgresDependencies } from '../../dependencies.ts'
 import { findActive } from '../../domain/active-migration.ts'
-import { attempt, failed, failureText } from '../../domain/engine-failure.ts'
+import { attempt, failed, failureText, unlessEnded } from '../../domain/engine-failure.ts'
 import { accessOf, type FlexibleServer, isNowhere, noAddress, type ServerSeen } from './model.ts'
 
 const resyncSeconds = 15
@@ -46,10 +46,8 @@ export function serverReconciler(deps: Dependencies): Reconciler<FlexibleServer>
         return { kind: 'away', migration, reason, refused }
       }
       if (isNowhere(desired.host)) return away(noAddress, false)
-      const facts = await attempt(() => engine.inspect(accessOf(seal, desired)))
-      if (failed(facts) && facts.hasEnded) {
-        throw new StepFailure('later', 'ServerUnavailable', failureText(facts))
-      }
+      const look = () => engine.inspect(accessOf(seal, desired))
+      const facts = await attempt(() => unlessEnded(look))
       if (failed(facts)) return away(failureText(facts), !facts.passes)
       await signals.clear(key, `The server '${name}' answers again.`)
       const { version, major, dataBytes } = facts

@@ -13,7 +13,7 @@ import {
 } from '#plane/declare/reconciled.ts'
 import type { PostgresDependencies } from '../../dependencies.ts'
 import { findAtTarget, findFullScope } from '../../domain/active-migration.ts'
-import { attempt, type Failure, failed, refusal } from '../../domain/engine-failure.ts'
+import { attempt, type Failure, failed, refusal, unlessEnded } from '../../domain/engine-failure.ts'
 import {
   type MigrationEnds,
   migrationEndsOf,
@@ -58,14 +58,14 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
     },
     async observe(subject) {
       const { token, last, model, desired, now } = subject
-      const here = await deps.engine.place()
+      const here = await unlessEnded(() => deps.engine.place())
       // As it is: what two replicas wrote in turn would be a write for each look.
       if (last !== undefined && isElsewhere(last, here, now)) return last
       const failure = failures.get(token)
       failures.delete(token)
       // A migration that is being deleted is canceled, whatever was asked before.
       const asked: Migration = desired ?? { ...model, asked: { ...model.asked, cancel: 'all' } }
-      const seen: Observation = failure ?? (await look(deps, subject, asked))
+      const seen: Observation = failure ?? (await unlessEnded(() => look(deps, subject, asked)))
       const next = placed(advance(asked, last, seen, now), here, now)
       // The unique key of the store decides when two migrations go on at once.
       if (!holdsPlace(next) || (last !== undefined && holdsPlace(last))) return next
@@ -85,7 +85,7 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
       return { kind: 'wait', seconds: lookInSeconds ?? 0 }
     },
     async perform(subject, todo) {
-      const outcome = await attempt(() => act(deps, subject, todo))
+      const outcome = await attempt(() => unlessEnded(() => act(deps, subject, todo)))
       if (failed(outcome)) failures.set(subject.token, outcome)
     },
   })
@@ -136,7 +136,7 @@ async function look(deps: Dependencies, subject: Asking, whole: Migration): Prom
   const ends = await endsToAsk(deps, subject, model)
   if ('kind' in ends) return ends
   const spec = specOf(model, ends, deps.settings, subject.tags)
-  return attempt(async (): Promise<Observation> => {
+  const ask = async (): Promise<Observation> => {
     if (wanted === 'validation') {
       const isFollowed = model.option !== 'Validate'
       const report = await engine.validate(spec, ends.credentials, { isFollowed })
@@ -144,7 +144,8 @@ async function look(deps: Dependencies, subject: Asking, whole: Migration): Prom
     }
     const survey = await engine.survey(token, spec, ends.credentials)
     return { kind: 'survey', survey, spec, ...(await metadataOf(engine, ends)) }
-  })
+  }
+  return attempt(() => unlessEnded(ask))
 }
 
 /** The addresses of both servers, with the passwords that may be sent to them. */
