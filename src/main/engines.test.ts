@@ -59,7 +59,7 @@ test('the engine of migrations is closed by a stop and starts nothing afterwards
   const { migrating } = await openEngines(base, opened)
   assert.deepEqual(await migrating.engine.list(), [])
   await opened.disposeAsync()
-  await assert.rejects(migrating.engine.list(), /is closed/)
+  await assert.rejects(migrating.engine.list(), { kind: 'ended', message: /is closed/ })
 })
 
 test('a server that others reach says what containers on its machine can take of it', async (t) => {

@@ -22,8 +22,7 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
   let closed = false
   const engine = async (): Promise<DatabaseEngine> => {
     if (closed) {
-      // What is tried again by the next process is no fault.
-      throw new DatabaseEngineError('unavailable', 'The engine of database migrations is closed.')
+      throw new DatabaseEngineError('ended', 'The engine of database migrations is closed.')
     }
     loaded ??= load()
     return loaded
