@@ -9,7 +9,9 @@ import type { Method, Outcome } from '#plane/plane.ts'
 import { memoryWorkloads } from '#plane/testing/provider-context.ts'
 import { memoryStore } from '#plane/testing/start.ts'
 import type { Store } from '#stores/store.ts'
-import { base, body, type Shown, startContainers } from '../../testing/start.ts'
+import { LostClaim } from '#stores/tries.ts'
+import { until } from '../../../../../tests/until.ts'
+import { base, body, type Shown, startContainers, web } from '../../testing/start.ts'
 
 const path = `${base}/containerGroups/worker`
 const withIdentity = { ...body(), identity: { type: 'SystemAssigned' } }
@@ -79,6 +81,46 @@ for (const [end, given] of [
     assert.equal(await own(), undefined)
   })
 }
+
+test('work that loses its claim gives no identity of another group once more', async () => {
+  await using store = await memoryStore()
+  const held = memoryWorkloads()
+  const given: string[] = []
+  const workloads: typeof held = {
+    ...held,
+    give: (key, ...more) => {
+      given.push(key)
+      return held.give(key, ...more)
+    },
+  }
+  const other = `${path}-other`
+  let isLost = false
+  const get: Store['get'] = async (key) => {
+    if (!isLost || key !== other.toLowerCase()) return await store.get(key)
+    isLost = false
+    throw new LostClaim('lost')
+  }
+  await using started = await startContainers({ workloads, store: overlaid(store, { get }) })
+  for (const where of [path, other]) {
+    await started.call('PUT', where, withIdentity)
+    await started.settle()
+  }
+  isLost = true
+  started.clock.advance(3600)
+  started.plane.reconciler.wake()
+  await until(async () => {
+    started.clock.advance(5)
+    started.plane.reconciler.wake()
+    await started.settle()
+    return given.length > 2
+  })
+  await started.call('PUT', path, { ...withIdentity, ...body([web('log:changed')]) })
+  await started.settle()
+  assert.deepEqual(
+    given,
+    [path, other, other].map((one) => one.toLowerCase()),
+  )
+})
 
 /** The store with other methods in place of some. */
 function overlaid(store: Store, over: Partial<Store>): Store {

@@ -193,9 +193,12 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       })
     },
     lose: ({ token }) => engine.remove(token),
-    forget() {
-      settled.clear()
-      failedSteps.clear()
+    forget(key) {
+      for (const remembered of [settled, failedSteps]) {
+        for (const token of remembered.keys()) {
+          if (key === undefined || (index.get(token) ?? key) === key) remembered.delete(token)
+        }
+      }
     },
     watchEvents(wake, signal) {
       wakeKey = wake
