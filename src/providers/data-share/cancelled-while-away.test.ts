@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { type CopyEngine, CopyFailure } from '#engines/copy/engine.ts'
 import type { Store } from '#stores/store.ts'
 import { type Sharing, sharingStore, startSharing } from './testing/start.ts'
 
@@ -93,6 +94,49 @@ test('what was publishing is published, and the run is cancelled', async () => {
     assert.equal((await started.ended(next)).status, 'Succeeded')
     assert.equal(started.read('taker', 'got/all/b.txt'), 'two')
     assert.equal(started.read('taker', 'got/all/c.txt'), 'three')
+  })
+})
+
+test('what was publishing and is gone is not copied again for a run that is cancelled', async () => {
+  await world(async (open, root, store) => {
+    let run = ''
+    {
+      await using started = await open()
+      run = await copied(started)
+    }
+    await cutShort(store, root, run)
+    rmSync(join(root, 'taker', '.armature'), { recursive: true })
+    await using started = await open()
+    const ended = await started.ended(run)
+    assert.equal(ended.status, 'Cancelled', JSON.stringify(ended))
+    assert.ok(!existsSync(join(root, 'taker/got/all')))
+    const [detail] = await started.details(run)
+    assert.equal(detail.status, 'Cancelled')
+  })
+})
+
+test('what is gone is publishing no more', async () => {
+  await world(async (open, root, store) => {
+    let run = ''
+    {
+      await using started = await open()
+      run = await copied(started)
+    }
+    await cutShort(store, root, run)
+    await store.sql.transact((tx) => tx.run('update share_runs set cancelled = 0'))
+    const engine: CopyEngine = {
+      open: () => ({
+        async copy(_task, journal) {
+          await journal.forget()
+          throw new CopyFailure('Unsupported', 'it was cut off')
+        },
+        async [Symbol.asyncDispose]() {},
+      }),
+    }
+    await using started = await startSharing({ store, root, engine })
+    await started.ended(run)
+    const [detail] = await store.sql.all('select publishing from share_details')
+    assert.equal(detail?.['publishing'], 0)
   })
 })
 

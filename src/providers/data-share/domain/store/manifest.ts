@@ -3,13 +3,14 @@
  * transaction with the numbers. A full copy has rows of its own until it is published; then one pointer moves.
  */
 
-import type {
-  CopyJournal,
-  CopyTask,
-  CountedWork,
-  DoneItem,
-  Item,
-  ItemAction,
+import {
+  CopyCancelled,
+  type CopyJournal,
+  type CopyTask,
+  type CountedWork,
+  type DoneItem,
+  type Item,
+  type ItemAction,
 } from '#engines/copy/engine.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import type { Runs } from './runs.ts'
@@ -259,6 +260,8 @@ async function forget(
   { sql, runs, run, detail, task: { token, run: of } }: ManifestDependencies,
   stage: string,
 ): Promise<void> {
+  // Publishing that has begun is completed, and of this nothing is left.
+  if (run.cancelled) throw new CopyCancelled()
   for (let removed = purgeRows; removed === purgeRows; ) {
     removed = await sql.transact(async (tx) => {
       await runs.assert(tx, run)
@@ -274,7 +277,8 @@ async function forget(
     await tx.run('delete from share_parts where token = ? and stage = ?', token, stage)
     await tx.run(
       `update share_details set files_read = 0, files_written = 0, rows_read = 0, rows_copied = 0,
-          size_read = 0, size_written = 0 where run_id = ? and place = ?`,
+          size_read = 0, size_written = 0, publishing = case publishing when 1 then 0 else publishing end
+          where run_id = ? and place = ?`,
       run.id,
       detail.place,
     )
