@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import Type from 'typebox'
-import { createGroupRoom, createRoom, inRoom } from '#kernel/room.ts'
+import { createGroupRoom, createRoom, enterAll, inRoom } from '#kernel/room.ts'
 import { smallBodyBytes } from './exchange.ts'
 import { startEdge } from './testing/start.ts'
 
@@ -45,6 +45,24 @@ test('whoever waits no longer leaves the queue and its signal', async () => {
   await assert.rejects(async () => await waiting, /gone/)
   assert.deepEqual(room.state(), { waiting: 0, taken: 1 })
   assert.deepEqual(getEventListeners(client.signal, 'abort'), [])
+})
+
+test('work may need a room of groups besides others', async () => {
+  const room = createRoom({ perOwnerMax: 2, sumMax: 2 })
+  const groups = createGroupRoom({ perOwnerMax: 1, sumMax: 2, spare: 1 })
+  const owners = '/subscriptions/s/resourcegroups/g'
+  const enterBoth = () =>
+    enterAll([
+      { room, owners: 'a' },
+      { room: groups, owners },
+    ])
+  const leave = await enterBoth()
+  const waiting = enterBoth()
+  assert.deepEqual([room.state().waiting, groups.state()], [1, { waiting: 1, taken: 1 }])
+  leave()
+  const again = await waiting
+  again()
+  assert.deepEqual([room.state().taken, groups.state().taken], [0, 0])
 })
 
 test('of owners who come new the first is admitted, also where somebody before gave up', async () => {

@@ -38,6 +38,8 @@ export interface Room {
    * no room: when its signal is aborted, the caller waits no longer, and the promise rejects with the signal's reason.
    */
   enter(owners: Owners, amount: number, awaited?: Awaited): Leave | Promise<Leave>
+  /** What `enter` takes. */
+  placesOf(owners: Owners, amount: number): readonly Place[]
   /** How many wait, and how much is taken. */
   state(): { readonly waiting: number; readonly taken: number }
 }
@@ -100,20 +102,21 @@ export function createGroupRoom(sizes: Required<RoomSizes>): Room {
   const subscriptions = new CountedRoom({
     ...{ perOwnerMax: sumMax, sumMax, spare: Math.ceil(spare / 2) },
   })
+  const placesOf = (owners: Owners, amount: number): readonly Place[] => {
+    const above = listOf(owners).map(subscriptionKey)
+    return [...groups.placesOf(owners, amount), ...subscriptions.placesOf(above, amount)]
+  }
   return {
-    enter(owners, amount, awaited) {
-      const above = listOf(owners).map(subscriptionKey)
-      return enter([groups.placeOf(owners, amount), subscriptions.placeOf(above, amount)], awaited)
-    },
+    enter: (owners, amount, awaited) => enter(placesOf(owners, amount), awaited),
+    placesOf,
     state: () => groups.state(),
   }
 }
 
 /** Resolves when there is room for one in each, as `Room.enter` does. */
 export function enterAll(needs: readonly Need[], awaited?: Awaited): Leave | Promise<Leave> {
-  // `createRoom` makes all rooms that there are.
   return enter(
-    needs.map(({ room, owners }) => ({ room: room as CountedRoom, owners, amount: 1 })),
+    needs.flatMap(({ room, owners }) => room.placesOf(owners, 1)),
     awaited,
   )
 }
@@ -135,13 +138,13 @@ class CountedRoom implements Room {
   }
 
   enter(owners: Owners, amount: number, awaited?: Awaited): Leave | Promise<Leave> {
-    return enter([this.placeOf(owners, amount)], awaited)
+    return enter(this.placesOf(owners, amount), awaited)
   }
 
-  placeOf(owners: Owners, given: number): Place {
+  placesOf(owners: Owners, given: number): readonly Place[] {
     // An amount larger than the limit takes all of the room.
     const amount = Math.min(given, this.#sizes.perOwnerMax, this.#sizes.sumMax)
-    return { room: this, owners, amount }
+    return [{ room: this, owners, amount }]
   }
 
   state(): { readonly waiting: number; readonly taken: number } {
