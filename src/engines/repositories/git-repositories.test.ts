@@ -193,11 +193,12 @@ describe('a repository', () => {
     const at = `http://127.0.0.1:${server.port}/x`
     const all = [1, 2].map(() => repositories.fetch({ ...wish, repository: at }))
     await until(() => server.requests.length === 1)
-    const ends = [/took too long/, /others? .*first/].map((words, at) =>
+    const ends = [/took too long/, /nobody waits/].map((words, at) =>
       refused(all[at] ?? Promise.resolve(), 'later', words),
     )
     closing.abort()
     await Promise.all(ends)
+    await refused(repositories.fetch({ ...wish, repository: at }), 'later', /nobody waits/)
     assert.equal(server.requests.length, 1)
     assert.deepEqual(readdirSync(copies), [], 'nothing is left behind')
   })
@@ -215,12 +216,12 @@ describe('a repository', () => {
     )
     await until(() => server.requests.length === 1)
     second.abort()
-    await refused(waits ?? Promise.resolve(), 'later', /others? .*first/)
+    await refused(waits ?? Promise.resolve(), 'later', /nobody waits/)
     first.abort()
     await refused(fetched ?? Promise.resolve(), 'later', /took too long/)
     const impatient = gitRepositories({ ...given, waitSecondsMax: 0 })
     const held = impatient.fetch({ ...wish, repository, signal: AbortSignal.timeout(2000) })
-    await refused(impatient.fetch({ ...wish, repository }), 'later', /others? .*first/)
+    await refused(impatient.fetch({ ...wish, repository }), 'later', /other repositories .*first/)
     await refused(held, 'later', /took too long/)
     assert.equal(server.requests.length, 2)
     assert.deepEqual(readdirSync(copies), [], 'nothing is left behind')

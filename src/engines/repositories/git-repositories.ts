@@ -128,10 +128,13 @@ export function gitRepositories(options: GitOptions): GitRepositories {
     const ends = [closing, signal].filter((one) => one !== undefined)
     const waits = AbortSignal.any([...ends, AbortSignal.timeout(waitSecondsMax * 1000)])
     const [entered] = await Promise.allSettled([room.enter(owner, 1, () => waits)])
+    using place = new DisposableStack()
+    if (entered.status === 'fulfilled') place.defer(entered.value)
+    const isOver = ends.some(({ aborted }) => aborted)
+    if (isOver) throw new RepositoryError('later', 'nobody waits for it any more')
     if (entered.status === 'rejected') {
       throw new RepositoryError('later', 'other repositories are fetched first')
     }
-    using _place = { [Symbol.dispose]: entered.value }
     const folder = await mkdtemp(join(parent, 'armature-repository-'))
     const files = `${folder}.tar`
     await using undo = new AsyncDisposableStack()
