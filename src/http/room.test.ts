@@ -38,13 +38,23 @@ test('a principal has room for so many bytes, and all together for so many', asy
 
 test('whoever waits no longer leaves the queue and its signal', async () => {
   const room = createRoom({ perOwnerMax: 1, sumMax: 1 })
-  await room.enter('a', 1)
+  const leave = await room.enter('a', 1)
   const client = new AbortController()
   const waiting = room.enter('a', 1, () => client.signal)
   client.abort(new Error('gone'))
   await assert.rejects(async () => await waiting, /gone/)
   assert.deepEqual(room.state(), { waiting: 0, taken: 1 })
   assert.deepEqual(getEventListeners(client.signal, 'abort'), [])
+  // Nor is it begun where there is room.
+  leave()
+  const begun = inRoom(
+    room,
+    'b',
+    () => assert.fail('begun'),
+    () => client.signal,
+  )
+  await assert.rejects(begun, /gone/)
+  assert.deepEqual(room.state(), { waiting: 0, taken: 0 })
 })
 
 test('work may need a room of groups besides others', async () => {

@@ -82,6 +82,7 @@ export async function inRoom<T>(
 ): Promise<T> {
   const leave = await room.enter(owners, 1, awaited)
   try {
+    awaited?.()?.throwIfAborted()
     return await work(leave)
   } finally {
     leave()

@@ -79,6 +79,8 @@ test('pulls of many groups of one subscription leave places to another one, and 
   assert.equal(pulling, 15)
   pulls.close()
   await Promise.allSettled([...waiting, other])
+  await assert.rejects(pull('/subscriptions/last/resourcegroups/g'), /closing/)
+  assert.equal(pulling, 15)
 })
 
 /** Whether it fails because others are pulled first; what has begun goes on. */

@@ -12,6 +12,7 @@ const places = { perOwnerMax: 6, sumMax: 16, spare: 4 }
 /** How long one waits for a place. It holds up other work meanwhile. */
 const waitMilliseconds = 1000
 const lookMilliseconds = 2000
+const closing = 'the server is closing'
 
 interface Pull {
   /** What shares places: a resource group. */
@@ -32,7 +33,7 @@ export class Pulls {
     this.#timers = timers
   }
 
-  /** Throws `StepFailure` when no place is free. */
+  /** Throws `StepFailure` when no place is free, and after `close`. */
   async pull({ owner, seconds, isWanted, run }: Pull): Promise<void> {
     const leave = await this.#enter(owner)
     const tooLong = new AbortController()
@@ -52,7 +53,7 @@ export class Pulls {
 
   /** Ends all pulls. */
   close(): void {
-    this.#closed.abort(new Error('the server is closing'))
+    this.#closed.abort(new Error(closing))
   }
 
   async #enter(owner: string): Promise<Leave> {
@@ -61,8 +62,13 @@ export class Pulls {
     const signal = AbortSignal.any([tooLong.signal, this.#closed.signal])
     const [entered] = await Promise.allSettled([this.#room.enter(owner, 1, () => signal)])
     late.cancel()
-    if (entered.status === 'fulfilled') return entered.value
-    throw new StepFailure('later', 'ContainerEngineBusy', 'other images are pulled first')
+    const isClosed = this.#closed.signal.aborted
+    if (entered.status === 'fulfilled') {
+      if (!isClosed) return entered.value
+      entered.value()
+    }
+    const reason = isClosed ? closing : 'other images are pulled first'
+    throw new StepFailure('later', 'ContainerEngineBusy', reason)
   }
 }
 
