@@ -339,12 +339,18 @@ export function resourceGroupOf(id: ResourceId): string | undefined {
   return first.types[1] === 'resourceGroups' ? first.names[1] : undefined
 }
 
-/** Of a key: the one of its resource group; outside groups, of the first scope. */
+const managementGroups = /^\/providers\/[^/]+\/managementgroups\//
+
+/** Of a key: the one of its resource group or management group; outside groups, of the first scope. */
 export function groupKey(key: string): string {
-  return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
+  const isInGroup = key.includes('/resourcegroups/') || managementGroups.test(key)
+  return key.split('/', isInGroup ? 5 : 3).join('/')
 }
 
-/** Of a key: the one of its subscription; outside subscriptions, of the first scope. */
+/**
+ * Of a key: the one of its subscription; outside subscriptions, of the first scope. That of management groups is one for all:
+ * whoever makes them has any number.
+ */
 export function subscriptionKey(key: string): string {
   return key.split('/', 3).join('/')
 }

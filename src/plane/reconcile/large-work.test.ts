@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { groupKey } from '#kernel/resource-id.ts'
 import { scriptedProvider } from '../testing/scripted-provider.ts'
 import { group, startPlane } from '../testing/start.ts'
 import { LargeWork } from './large-work.ts'
@@ -33,6 +34,20 @@ test('groups of one subscription leave room to those of others', () => {
   assert.equal(work.enter('/subscriptions/three/resourcegroups/a', 8e6), undefined)
   first()
   assert.ok(work.enter('/subscriptions/three/resourcegroups/a', 8e6))
+})
+
+test('a management group has room of its own, and all of them leave room to subscriptions', () => {
+  const work = new LargeWork()
+  const enter = (name: string) =>
+    work.enter(
+      groupKey(`/providers/vendor.management/managementgroups/${name}/providers/v/d/one`),
+      8e6,
+    )
+  assert.deepEqual(
+    ['a', 'a', 'b', 'c'].map((name) => enter(name) !== undefined),
+    [true, false, true, false],
+  )
+  assert.ok(work.enter('/subscriptions/one/resourcegroups/a', 8e6))
 })
 
 /** How many of some resources that hold such a value are worked on at once. */

@@ -7,7 +7,7 @@
 import { subscriptionKey } from '#kernel/resource-id.ts'
 import { largeFrom } from '#stores/large-rows.ts'
 
-/** Of one resource group, of one subscription and of all. One row may have more, where nothing else of it is under way. */
+/** Of one group, of one subscription or all management groups, and of all. One row may have more, where nothing else of it is under way. */
 const charactersOfGroupMax = 8 * 1024 * 1024
 const charactersOfSubscriptionMax = 16 * 1024 * 1024
 const charactersMax = 32 * 1024 * 1024
