@@ -17,7 +17,7 @@ import {
 } from '../../testing/fixture.ts'
 import { migrationReconciler } from './reconcile.ts'
 
-test('a stop in the middle of a validation is no trouble of its migration', async () => {
+test('a stop in the middle of a validation says nothing of its servers', async () => {
   await using store = await openMigrationStore()
   let later = 0
   const clock = { now: () => realClock.now() + later }
