@@ -56,6 +56,28 @@ test('no pair of odd answers ends more than its call', async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
+test('a connection ends with its answer, though the other side leaves its half open and goes on sending', async () => {
+  const isCut = Promise.withResolvers<boolean>()
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let times = 0
+    const goOn = (error?: Error | null): void => {
+      if (error) isCut.resolve(true)
+      else if (times++ < 100) socket.write(Buffer.alloc(1_000_000), goOn)
+      else socket.destroy()
+    }
+    socket.on('error', () => undefined).on('close', () => isCut.resolve(false))
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'))
+    socket.once('end', () => goOn())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const at = server.address()
+  const url = new URL(`http://127.0.0.1:${typeof at === 'object' ? at?.port : 0}/`)
+  const signal = AbortSignal.timeout(60_000)
+  assert.equal(await textOf(await answerOf(openWay, { url, signal }), 1000), 'ok')
+  assert.ok(await isCut.promise, 'all was read')
+  await new Promise((resolve) => server.close(resolve))
+})
+
 test('a connection that is used again gathers no listeners', async (t) => {
   await using server = await localServer((_, response) => response.end('ok'))
   const agent = agentOf(openWay, false)

@@ -42,7 +42,11 @@ export async function answerOf(
   }
   try {
     return await new Promise((resolve, reject) => {
-      const call = send(url, options, resolve)
+      const call = send(url, options, (answer) => {
+        // The client ends its own half alone: the other side might leave its half open for ever, and go on sending.
+        answer.once('close', () => answer.socket.destroy())
+        resolve(answer)
+      })
       call.once('error', reject)
       requireFinalAnswer(call)
       call.end(body)
