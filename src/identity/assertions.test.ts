@@ -39,6 +39,7 @@ async function openChecks(limits: Partial<IdentityLimits> = {}) {
       ...limits,
     },
     outbound: openWay,
+    keys: { published: async () => [] },
   })
   return {
     begin(name: string, owner: string) {

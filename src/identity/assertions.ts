@@ -11,6 +11,7 @@ import type { Outbound } from '#outbound/outbound.ts'
 import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
 import type { FederatedTrust } from './federated-credentials.ts'
 import { isSignedBy, parseToken } from './jwt.ts'
+import type { KeyRing } from './keys.ts'
 import type { IdentityLimits } from './limits.ts'
 import { isInTime } from './verify-token.ts'
 
@@ -20,6 +21,8 @@ export interface AssertionOptions {
   readonly limits: IdentityLimits
   /** Callers name the issuers, so the outbound policy judges every one of them. */
   readonly outbound: Outbound
+  /** The keys of this installation. */
+  readonly keys: Pick<KeyRing, 'published'>
 }
 
 /** The number of issuers whose keys are remembered. Each may have a hundred keys. */
@@ -77,6 +80,10 @@ export function createAssertionCheck(options: AssertionOptions): CheckAssertion 
     }
     if (!isInTime(parsed.claims, { now: clock.now(), skewSeconds: limits.clockSkewSeconds })) {
       return 'it has expired, is not valid yet, or names no expiry'
+    }
+    // It may have been revoked, which its signature does not say, and what it is exchanged for would go on.
+    if ((await options.keys.published()).some(({ kid }) => kid === parsed.keyId)) {
+      return 'it is a token of this installation'
     }
     const { issuer } = found
     const make = () => createIssuerKeys({ issuer }, { ...options, enter })

@@ -145,7 +145,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       onSignIn: options.onSignIn ?? (() => {}),
       exchange: createTokenExchange({
         ...{ clock, log, limits, directory, authenticator, tenantId, issue },
-        ...{ outbound: options.outbound, federatedOf },
+        ...{ outbound: options.outbound, federatedOf, keys },
       }),
       localToken: {
         secret: options.localTokenSecret,

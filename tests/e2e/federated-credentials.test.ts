@@ -205,6 +205,20 @@ test('a token by a federated credential of an identity ends with what it rests o
   })
 })
 
+test('a token of the installation itself, which may be revoked before its time, is no assertion', async () => {
+  const { clientId, clientSecret } = await createApplication(installation, 'inner')
+  const secret = { grant_type: 'client_credentials', client_secret: clientSecret }
+  const own = (await token({ ...secret, client_id: clientId })).body['access_token'] ?? ''
+  const { iss, sub, aud } = claimsOf(own)
+  const { id, clientId: outer } = await identityNamed('outer')
+  const path = `${id}/federatedIdentityCredentials/itself?${version}`
+  const properties = { issuer: String(iss), subject: String(sub), audiences: [aud].flat() }
+  assert.equal((await installation.request('PUT', path, { body: { properties } })).status, 201)
+  const { status, body } = await byAssertion(outer, own)
+  assert.deepEqual([status, body['error']], [401, 'invalid_client'])
+  assert.match(body['error_description'] ?? '', /token of this installation/)
+})
+
 test('an application has federated credentials by the directory API; changing what one trusts, and removing it, ends its tokens', async () => {
   const application = await createApplication(installation, 'pipeline')
   const principal = await installation.request(
