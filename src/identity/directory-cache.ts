@@ -167,7 +167,10 @@ export function createDirectoryCache(options: {
     isActive(principal) {
       const { id } = principal
       // Each resource of a deployment asks for the same one: nothing is awaited where the answer is known.
-      const known = watch.refresh() === undefined ? records.get(id) : undefined
+      const moved = watch.refresh()
+      // `record` asks once more, and tells of what fails.
+      moved?.catch(() => {})
+      const known = moved === undefined ? records.get(id) : undefined
       return known === undefined
         ? record(id).then((found) => isActiveAs(found, principal))
         : Promise.resolve(isActiveAs(known ?? undefined, principal))

@@ -1,7 +1,10 @@
-/** What a database server that takes another one’s place does to the caches of the directory. */
+/** What a database server that is away, or takes another one’s place, does to the caches of the directory. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { owner } from '#plane/testing/start.ts'
+import type { Sql } from '#stores/store.ts'
+import { createDirectoryCache } from './directory-cache.ts'
 import { watchFeed } from './feed-watch.ts'
 
 test('another server between the position and the changes fails nobody', async () => {
@@ -38,4 +41,22 @@ test('a feed that moves and lists no change is refused', async () => {
   await watch.refresh()
   position = 12
   await assert.rejects(async () => watch.refresh(), /lists no change/)
+})
+
+test('whether somebody is active rejects once where the feed cannot be asked, and leaves no rejection to nobody', async (t) => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown): void => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.after(() => process.off('unhandledRejection', note))
+  const feed = {
+    server: undefined,
+    position: async () => Promise.reject(new Error('away')),
+    since: async () => Promise.reject(new Error('away')),
+  }
+  const sql = {} as Sql
+  const watch = watchFeed(feed)
+  const cache = createDirectoryCache({ sql, watch, remembered: 10, federatedOf: async () => [] })
+  await assert.rejects(cache.isActive(owner), /away/)
+  await new Promise(setImmediate)
+  assert.deepEqual(unhandled, [])
 })
