@@ -178,7 +178,7 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
   const denialsByScope = new Map<string, readonly Denial[]>()
   /** The placements of scopes, and the row of each. */
   const places = new Map<string, string>()
-  const placeKeys = new Map<string, string>()
+  const placeKeys = new Map<string, Placement>()
 
   function removeGrant(key: string, grant: Grant): void {
     byKey.delete(key)
@@ -207,10 +207,10 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     if (grant !== undefined) removeGrant(key, grant)
     roles.remove(key)
     const placed = placeKeys.get(key)
-    if (placed !== undefined) {
-      placeKeys.delete(key)
-      places.delete(placed)
-    }
+    if (placed === undefined) return
+    placeKeys.delete(key)
+    // Another row may place it by now: what is read while it moves to and fro has both.
+    if (places.get(placed.scope) === placed.within) places.delete(placed.scope)
   }
 
   return {
@@ -250,10 +250,10 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     get hasDenials() {
       return denials.size > 0
     },
-    putPlacement(key, { scope, within }) {
+    putPlacement(key, placement) {
       remove(key)
-      placeKeys.set(key, scope)
-      places.set(scope, within)
+      placeKeys.set(key, placement)
+      places.set(placement.scope, placement.within)
     },
     placeOf: (scopeKey) => places.get(scopeKey),
     remove,
