@@ -118,6 +118,12 @@ export class SqlWriter {
     return withinTime(this.#dialect, `${this.alias(source)}.${column}`).map(bare)
   }
 
+  /** The column, for which no index is used: what else is wanted finds few rows. */
+  withoutIndex(column: string): string {
+    // It has no statistics, and takes an index that has the rows in order for the best one.
+    return this.#dialect === 'postgres' ? column : `+${column}`
+  }
+
   parameter(kind: Kind, value: SqlValue): Fragment {
     return parameter(this.#dialect, kind, value)
   }

@@ -11,14 +11,17 @@ import { refuse } from '../errors.ts'
 import type { Conditions } from './level-statement.ts'
 import type { Key, Segment } from './request.ts'
 
+/** With `areFound` other conditions find the rows, and nothing goes through those of the company. */
 export function ofCompany(
   entity: Entity,
   companyId: string | undefined,
+  areFound = false,
 ): (writer: SqlWriter) => readonly Fragment[] {
   return (writer) => {
     if (entity.scope === 'installation') return []
     if (companyId === undefined) throw new Error(`Rows of ${entity.set} belong to a company.`)
-    return [joined('t0.company_id = ', writer.parameter('text', companyId))]
+    const column = areFound ? writer.withoutIndex('t0.company_id') : 't0.company_id'
+    return [joined(`${column} = `, writer.parameter('text', companyId))]
   }
 }
 

@@ -8,7 +8,6 @@ import type { SqlRow } from '#stores/store.ts'
 import type { Fragment, SqlContext } from '../compile/fragment.ts'
 import { inList } from '../compile/in-list.ts'
 import { leadsToList } from '../compile/paths.ts'
-import type { SqlWriter } from '../compile/sql.ts'
 import type { Entity, Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'
@@ -40,6 +39,8 @@ export interface Level {
 export interface SetQuery {
   readonly entity: Entity
   readonly version: Version
+  /** No index has the rows in their own order. */
+  readonly isSorted?: boolean
   readonly options: QueryOptions
   readonly companyId: string | undefined
 }
@@ -122,7 +123,7 @@ export class LevelReader {
     const rows: WrittenRow[] = []
     let token: string | undefined
     const looks = {
-      look: this.#lookFor(query, mayScan(options), reading),
+      look: this.#lookFor(query, mayScan(options) || isSortedElsewhere(query, reading), reading),
       lookForSome: this.#lookForSome(query, reading),
     }
     for await (const { raws, isMore } of pieces(
@@ -214,12 +215,12 @@ export class LevelReader {
     const page = isList ? Math.min(share, this.#pageSize, options.top ?? share) : 1
     const column = navigation.on.foreign
     const context = this.#context
-    const among = (writer: SqlWriter): Fragment => inList(context.dialect, writer, column, values)
-    const conditions: Conditions = (writer) => [
-      ...ofCompany(entity, companyId)(writer),
-      among(writer),
+    const conditions: Conditions = (writer, source) => [
+      ...ofCompany(entity, companyId, true)(writer),
+      inList(context.dialect, writer, column, values),
+      ...(isList ? writer.withinTime(source) : []),
     ]
-    if (isList) await requireShortLists(reading, { context, table: entity.table.name }, among)
+    if (isList) await requireShortLists(reading, { context, entity, version }, conditions)
     const statement = new LevelStatement(this.#context, entity, version, options)
     const level = { entity, version, options, companyId }
     const isOfMany = above.table === companies
@@ -314,6 +315,11 @@ function tooMuchBelow(): Error {
     reason:
       'Lists that stand below several rows are more than an answer holds: expand less of them.',
   })
+}
+
+/** In a transaction the rows were counted before. */
+function isSortedElsewhere({ isSorted = false }: SetQuery, { reads }: ReadContext): boolean {
+  return isSorted && reads.scan !== undefined
 }
 
 type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>

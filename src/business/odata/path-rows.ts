@@ -67,6 +67,8 @@ function knownId(key: Segment['key']): string | undefined {
 export interface Bounds {
   readonly companyId: string | undefined
   readonly visible: readonly string[] | undefined
+  /** The rows are named by their ids, too. */
+  readonly areNamed?: boolean
   /** Set if the client follows the set: the token of the delta link at its end. */
   readonly deltaToken?: string
 }
@@ -180,14 +182,18 @@ export class PathRows {
     return rows
   }
 
-  #ofStep(step: Segment, before: SqlRow | undefined, { companyId, visible }: Bounds): Conditions {
+  #ofStep(step: Segment, before: SqlRow | undefined, bounds: Bounds): Conditions {
     const { entity, key, navigation } = step
+    const { companyId, visible, areNamed = false } = bounds
+    const isBelow = navigation !== undefined && before !== undefined
+    const areFound = areNamed || (isBelow && key === undefined)
     return (writer, source) => [
       ...(key === undefined ? [] : keyConditions(key)(writer, source)),
-      ...ofCompany(entity, companyId)(writer),
-      ...(navigation === undefined || before === undefined
-        ? []
-        : [columnEquals(writer, navigation.on.foreign, before[navigation.on.local] ?? null)]),
+      ...ofCompany(entity, companyId, areFound)(writer),
+      ...(isBelow
+        ? [columnEquals(writer, navigation.on.foreign, before[navigation.on.local] ?? null)]
+        : []),
+      ...(isBelow && key === undefined ? writer.withinTime(source) : []),
       ...(entity.scope === 'installation' && visible !== undefined
         ? [inList(this.#context.dialect, writer, 'id', visible)]
         : []),

@@ -30,7 +30,7 @@ import { plainOptions, type QueryOptions } from './options.ts'
 import { type Bounds, idsOf, PathRows, type ResolvedPath } from './path-rows.ts'
 import type { Fields, Reader, ReaderOptions, RowToShow, ShownRow } from './reader.ts'
 import type { DataRequest } from './request.ts'
-import { scan } from './scan.ts'
+import { isInOrder, mayScan, requireShortLists, scan } from './scan.ts'
 import { lastSegment, nextPageSearch, requireFilter, withoutPaging } from './search-options.ts'
 
 export function createReader(options: ReaderOptions): Reader {
@@ -204,7 +204,7 @@ class SqlReader implements Reader {
   ): Promise<ReadonlyMap<string, string>> {
     const { version, options } = request
     const { entity } = lastSegment(request)
-    const own = await this.#paths.ofPath(reads, request, bounds)
+    const own = await this.#paths.ofPath(reads, request, { ...bounds, areNamed: true })
     const conditions: Conditions = (writer, source) => [
       ...own(writer, source),
       inList(this.#context.dialect, writer, 'id', ids),
@@ -382,20 +382,17 @@ class SqlReader implements Reader {
       ? Math.min(this.#pageSize, odataLimits.expandedPageSize)
       : this.#pageSize
     const page = Math.min(request.maxPageSize ?? usual, options.top ?? Number.POSITIVE_INFINITY)
+    const isSorted = !isInOrder(lastSegment(request))
+    const query = { entity, version, options, companyId, isSorted }
+    if (!mayScan(options) && (isSorted || options.skipToken !== undefined))
+      await requireShortLists(reading, { context: this.#context, ...query }, conditions)
     const level: Level =
       page === 0
         ? { rows: [], token: undefined }
-        : await this.#levels.page(
-            { entity, version, options, companyId },
-            conditions,
-            page,
-            reading,
-          )
+        : await this.#levels.page(query, conditions, page, reading)
     const select = selectList(options)
     const place = this.#contextPath(request, companyId)
-    const count = options.count
-      ? await this.#count({ entity, version, options, companyId }, conditions, reading)
-      : undefined
+    const count = options.count ? await this.#count(query, conditions, reading) : undefined
     const left = options.top === undefined ? undefined : options.top - level.rows.length
     const { path, search } = request.address
     const { deltaToken } = bounds
@@ -465,6 +462,8 @@ class SqlReader implements Reader {
     const where = whereOf({ writer, source }, options, conditions)
     const count = joined(`select count(*) as n from ${writer.from(source)}`, where)
     const isScan = reading.reads.scan !== undefined || options.filter !== undefined
+    const query = { context: this.#context, entity, version }
+    if (!isScan) await requireShortLists(reading, query, conditions)
     const rows = isScan
       ? await scan(
           reading,

@@ -21,11 +21,7 @@ const reader = createReader({
   clock: { now: () => fixtureNow },
 })
 
-async function read(
-  { companyId }: BusinessFixture,
-  address: string,
-  reading: { readonly reads: Reads; readonly budget?: Budget },
-): Promise<string> {
+function requestOf(companyId: string, address: string) {
   const [path = '', search = ''] = `companies(${companyId})/${address}`.split('?')
   const given = {
     method: 'GET',
@@ -40,6 +36,15 @@ async function read(
   }
   const request = parseRequest(businessModel, 'Vendor', given, 0)
   if (request.kind !== 'rows' && request.kind !== 'count') throw new Error('not a set')
+  return request
+}
+
+async function read(
+  { companyId }: BusinessFixture,
+  address: string,
+  reading: { readonly reads: Reads; readonly budget?: Budget },
+): Promise<string> {
+  const request = requestOf(companyId, address)
   const { body = '' } = await reader.read(reading, request, { companyId, visible: undefined })
   return String(body)
 }
@@ -106,6 +111,93 @@ test('a filter of a single row below another is a scan', async (t) => {
   const within = { reads: { all: sql.all.bind(sql) }, budget: budget.share(0) }
   await assert.rejects(read(company, address, within), { status: 400, message: /look through/ })
   await read(company, 'salesInvoices?$expand=customer', within)
+})
+
+test('rows below a row, and those with known ids, are found by it, and by no index of the whole company', async (t) => {
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  const { companyId, customerId, sql } = company
+  const db = new DatabaseSync(':memory:')
+  for (const { sqlite } of businessMigrations) for (const text of sqlite) db.exec(text)
+  let counted = 0
+  class Counting extends StatementTime {
+    override count(): void {
+      counted++
+    }
+  }
+  defineFunctions(db, new Counting(60))
+  const plans: string[] = []
+  const looking =
+    (way: string): Reads['all'] =>
+    async (text, ...values) => {
+      const plan = db.prepare(`explain query plan ${text}`).all(...values)
+      plans.push(`${way} ${JSON.stringify(plan)} ${text.includes('within_time')}`)
+      return await sql.all(text, ...values)
+    }
+  const reads = { all: looking('all'), scan: looking('scan') }
+  const wholeCompany = /INDEX business_(?:documents|customer_payments)_by_number/
+  for (const address of [
+    `customers(${customerId})/salesInvoices`,
+    `customers(${customerId})/salesInvoices/$count`,
+    `customers(${customerId})/customerPayments?$count=true`,
+    `customers(${customerId})/salesQuotes?$skip=2000`,
+    'customers?$expand=salesInvoices',
+    'customers?$expand=salesInvoices($top=1;$count=true),customerPayments',
+    'customerPaymentJournals?$expand=customerPayments',
+  ]) {
+    plans.length = 0
+    await read(company, address, { reads })
+    const ofLists = plans.filter((one) => /business_(?:documents|customer_payments)_/.test(one))
+    assert.ok(ofLists.length > 0 || address.startsWith('customerPaymentJournals'), address)
+    for (const one of ofLists) {
+      assert.doesNotMatch(one, wholeCompany, address)
+      // Where it holds up nobody, and ends when it takes too long.
+      assert.match(one, /^scan .* true$/, address)
+    }
+  }
+  assert.equal(counted, 0)
+
+  plans.length = 0
+  const set = requestOf(companyId, 'salesInvoices')
+  await reader.some({ reads }, set, { bounds: { companyId, visible: undefined }, ids: ['a', 'b'] })
+  assert.equal(plans.length, 1)
+  assert.doesNotMatch(plans[0] ?? '', wholeCompany)
+  db.close()
+})
+
+test('a list in an order of no index is a scan', async (t) => {
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  for (const set of ['itemVariants', 'itemUnitsOfMeasure', 'outboxEntries']) {
+    const { reads, texts } = watched(company)
+    await read(company, set, { reads })
+    assert.deepEqual(texts, [], set)
+  }
+  const { reads, texts } = watched(company)
+  for (const set of ['customers', 'items', 'salesInvoices', 'currencies', 'generalLedgerEntries'])
+    await read(company, set, { reads })
+  assert.equal(texts.length, 5)
+})
+
+test('a transaction counts the rows of lists that it goes through without a filter', async (t) => {
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  const { customerId, sql } = company
+  for (let at = 0; at < 3; at++)
+    await company.create('salesInvoices', { customerId, salesInvoiceLines: [] })
+  const below = `customers(${customerId})/salesInvoices`
+  const counted = [`${below}?$top=1`, `${below}/$count`, 'salesInvoices/$count']
+  counted.push('salesInvoices?$count=true&$top=1')
+  for (const address of counted) {
+    const budget = Budget.ofAnswer().inTransaction()
+    budget.nested.listed = 5
+    const within = { reads: { all: sql.all.bind(sql) }, budget: budget.share(0) }
+    await read(company, address, within)
+    const again = read(company, address, within)
+    await assert.rejects(again, { status: 400, message: /lists that one transaction/ }, address)
+    // A page in the order of the whole set looks through its rows alone.
+    await read(company, 'salesInvoices?$top=1', within)
+  }
 })
 
 test('each row that a statement looks at is counted, also where an index tells that it does not meet the filter', async (t) => {

@@ -5,14 +5,17 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { type Fragment, joined, type SqlContext } from '../compile/fragment.ts'
+import { between, type Fragment, joined, type SqlContext } from '../compile/fragment.ts'
+import { rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
 import type { Entity } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { ofCompany } from './addressed-row.ts'
-import type { ReadContext } from './level-reader.ts'
+import type { ReadContext, SetQuery } from './level-reader.ts'
+import type { Conditions } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
 import type { QueryOptions } from './options.ts'
+import type { Segment } from './request.ts'
 import { lookedThrough } from './scan-cost.ts'
 
 /** The rows to scan. `table` is where most of them are. */
@@ -35,6 +38,15 @@ const charactersOfRow = 64
 /** True if the matching rows may have to be searched among all rows. */
 export function mayScan({ filter, orderBy, skip }: QueryOptions): boolean {
   return filter !== undefined || orderBy.length > 0 || skip > skippedMax
+}
+
+/** Whether an index has the rows in their own order, or there is one at the most. */
+export function isInOrder({ entity, navigation }: Segment): boolean {
+  const { alternateKeys, defaultOrder = [], fields } = entity
+  if (navigation === undefined) return alternateKeys.some((key) => `${key}` === `${defaultOrder}`)
+  if (!navigation.many) return true
+  const first = fields.find(({ name }) => name === defaultOrder[0])
+  return first?.column === navigation.on.foreign
 }
 
 /** The table whose rows are added for each row, if any. */
@@ -88,24 +100,26 @@ async function countFew(
   return Number(row?.['n'] ?? 0)
 }
 
-/** Throws the error of a transaction whose lists below other rows are too long together. */
+/** Throws the error of a transaction whose lists are too long together. */
 export async function requireShortLists(
   { reads, budget: { nested } }: ReadContext,
-  { context, table }: Pick<Scanned, 'context' | 'table'>,
-  among: (writer: SqlWriter) => Fragment,
+  { context, entity, version }: Pick<SetQuery, 'entity' | 'version'> & Pick<Scanned, 'context'>,
+  among: Conditions,
 ): Promise<void> {
   if (reads.scan !== undefined) return
   const { listedRowsMax } = odataLimits
-  const where = among(new SqlWriter(context))
+  const [writer, source] = [new SqlWriter(context), rootSource(entity, version)]
+  const all = [...among(writer, source), ...writer.ofSet(source)]
   const { text, values } = joined(
-    `select count(*) as n from (select 1 from ${table} as t0 where `,
-    where,
+    `select count(*) as n from (select 1 from ${writer.from(source)}`,
+    all.length === 0 ? '' : ' where ',
+    between(' and ', all),
     ` limit ${listedRowsMax + 1}) as few`,
   )
   const [row] = await reads.all(text, ...values)
   nested.listed -= Number(row?.['n'] ?? 0)
   if (nested.listed >= 0) return
   throw refuse.BadRequest({
-    reason: `The lists that one transaction expands may have at most ${listedRowsMax} rows together, shown or not. Read them afterwards.`,
+    reason: `The lists that one transaction reads, expands or counts may have at most ${listedRowsMax} rows together, shown or not. Read them afterwards.`,
   })
 }
