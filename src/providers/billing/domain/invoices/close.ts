@@ -7,17 +7,39 @@ import type { Sql } from '#stores/store.ts'
 import { number, text } from '../cells.ts'
 import type { ProfilePlace } from '../ledger/statements.ts'
 import { keysOf, lockAccount } from '../ledger/statements.ts'
+import { isBilled } from '../migrations.ts'
 
 interface ClosedInvoice {
   readonly invoice: string
   readonly month: string
 }
 
-/** Closes the pending statements of a profile up to a month, oldest first. */
-export function closeStatements(
+/** Statements closed in one transaction: there is one for each currency and month, and all who write may wait for it. */
+const statementsAtOnce = 200
+
+/** Closes the pending statements of a profile up to a month, oldest first: those that are there when it begins. */
+export async function closeStatements(
   sql: Sql,
   place: ProfilePlace,
   throughMonth: string,
+  now: number,
+): Promise<readonly ClosedInvoice[]> {
+  const [last] = await sql.all('select id from billing_statements order by id desc limit 1')
+  if (last === undefined) return []
+  const through = { month: throughMonth, id: number(last, 'id') }
+  const closed: ClosedInvoice[] = []
+  for (let some = statementsAtOnce; some === statementsAtOnce; ) {
+    const next = await closeSome(sql, place, through, now)
+    closed.push(...next)
+    some = next.length
+  }
+  return closed
+}
+
+function closeSome(
+  sql: Sql,
+  place: ProfilePlace,
+  through: { readonly month: string; readonly id: number },
   now: number,
 ): Promise<readonly ClosedInvoice[]> {
   return sql.transact(async (tx) => {
@@ -25,10 +47,12 @@ export function closeStatements(
     const [account, profile] = keysOf(place)
     const pending = await tx.all(
       `select id, month, currency from billing_statements where account_key = ? and profile_key = ?
-        and invoice is null and entries > 0 and month <= ? order by month, currency`,
+        and ${isBilled} = 0 and entries > 0 and month <= ? and id <= ? order by month, id limit ?`,
       account,
       profile,
-      throughMonth,
+      through.month,
+      through.id,
+      statementsAtOnce,
     )
     const closed: ClosedInvoice[] = []
     for (const row of pending) {

@@ -103,3 +103,32 @@ test('statements of an old month are found without a walk through later ones', a
     }
   }
 })
+
+test('however many statements are pending, no transaction closes more than some of them', async () => {
+  await using store = await billingStore()
+  let most = 0
+  const { transact } = store.sql
+  store.sql.transact = (work, mode) =>
+    transact((tx) => {
+      let closed = 0
+      const run = tx.run.bind(tx)
+      tx.run = (text, ...values) => {
+        if (text.startsWith('update billing_statements set invoice'))
+          most = Math.max(most, ++closed)
+        return run(text, ...values)
+      }
+      return work(tx)
+    }, mode)
+  await using started = await startBilling({ store })
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const currencies = letters.flatMap((one) => letters.map((other) => `X${one}${other}`))
+  const rows = currencies.map((billingCurrency) => row({ invoice: undefined, billingCurrency }))
+  assert.deepEqual(await put(started, rows), [])
+  const { value } = await started.post(`${profile}/closeInvoices`, {})
+  assert.equal(
+    new Set(value.map((one: { readonly invoice: string }) => one.invoice)).size,
+    rows.length,
+  )
+  assert.ok(most > 0 && most <= 200, `${most} at once`)
+  await assert.rejects(started.post(`${profile}/closeInvoices`, {}), { code: 'NothingToInvoice' })
+})
