@@ -287,20 +287,33 @@ async function forget(
 
 /** Removes what earlier full copies and interrupted ones left, in bounded steps. */
 async function purge(sql: Sql, token: string, kept: string): Promise<void> {
-  for (let removed = purgeRows; removed === purgeRows; ) {
-    removed = await sql.transact((tx) =>
-      tx.run(
-        `delete from share_items where token = ? and stage <> ? and item in
-          (select item from share_items where token = ? and stage <> ? order by item limit ?)`,
-        token,
-        kept,
-        token,
-        kept,
-        purgeRows,
-      ),
-    )
+  for (let stage = await otherStage(sql, token, kept); stage !== undefined; ) {
+    if ((await purgeSome(sql, token, stage)) < purgeRows) stage = await otherStage(sql, token, kept)
   }
   await sql.transact((tx) => tx.run('delete from share_parts where token = ?', token))
+}
+
+/** Found on both sides of the one that is kept: a search for what is not that would go through all its rows each time. */
+async function otherStage(sql: Sql, token: string, kept: string): Promise<string | undefined> {
+  for (const side of ['<', '>']) {
+    const [row] = await sql.all(
+      `select stage from share_items where token = ? and stage ${side} ? order by stage limit 1`,
+      token,
+      kept,
+    )
+    if (row !== undefined) return String(row['stage'])
+  }
+  return undefined
+}
+
+function purgeSome(sql: Sql, token: string, stage: string): Promise<number> {
+  return sql.transact((tx) =>
+    tx.run(
+      `delete from share_items where token = ? and stage = ? and item in
+        (select item from share_items where token = ? and stage = ? order by item limit ?)`,
+      ...[token, stage, token, stage, purgeRows],
+    ),
+  )
 }
 
 /** The first and last key in bytewise order. */

@@ -31,6 +31,9 @@ export class LeaseLost extends Error {
 }
 
 export const leaseSeconds = 30
+/** What one transaction changes of them: each data set is in more than a dozen indexes. */
+const detailsAtOnce = 500
+const runsAtOnce = 100
 export const active = "status in ('Accepted', 'InProgress')"
 
 /** The rows of a run's data sets. */
@@ -155,18 +158,21 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
       await sql.transact((tx) => tx.run(`update share_runs set lease_until = 0 where ${active}`))
     },
     async end(run, status, message) {
+      const endSome = (): Promise<number> =>
+        sql.transact(async (tx) => {
+          await assert(tx, run)
+          return tx.run(
+            `update share_details set status = ?, message = coalesce(message, ?), ended_at = ?
+              where run_id = ? and place in (select place from share_details
+                where run_id = ? and status in ('Queued', 'InProgress') limit ?)`,
+            ...[status, status === 'Failed' ? message : null, clock.now()],
+            ...[run.id, run.id, detailsAtOnce],
+          )
+        })
+      let ended = status === 'Succeeded' ? 0 : detailsAtOnce
+      while (ended === detailsAtOnce) ended = await endSome()
       await sql.transact(async (tx) => {
         await assert(tx, run)
-        if (status !== 'Succeeded') {
-          await tx.run(
-            `update share_details set status = ?, message = coalesce(message, ?), ended_at = ?
-              where run_id = ? and status in ('Queued', 'InProgress')`,
-            status,
-            status === 'Failed' ? message : null,
-            clock.now(),
-            run.id,
-          )
-        }
         await tx.run(
           'update share_runs set status = ?, message = coalesce(message, ?), ended_at = ? where id = ?',
           status,
@@ -177,7 +183,11 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
         await tx.run('delete from share_active where run_id = ?', run.id)
       })
     },
-    removeOf: (subscriptionKey) => sql.transact((tx) => removeRuns(tx, subscriptionKey)),
+    async removeOf(subscriptionKey) {
+      for (let isMore = true; isMore; ) {
+        isMore = await sql.transact((tx) => removeSome(tx, subscriptionKey))
+      }
+    },
   }
 }
 
@@ -271,15 +281,31 @@ function openDetails(sql: Sql, clock: Clock, assert: Runs['assert']): RunDetails
   }
 }
 
-async function removeRuns(tx: SqlTx, subscriptionKey: string): Promise<void> {
-  // A worker that still adds to a run ends first.
-  await tx.run('update share_runs set id = id where subscription_key = ?', subscriptionKey)
-  await tx.run(
-    'delete from share_details where run_id in (select id from share_runs where subscription_key = ?)',
+/** False when there is nothing left. */
+async function removeSome(tx: SqlTx, subscriptionKey: string): Promise<boolean> {
+  const runs = await tx.all(
+    'select id from share_runs where subscription_key = ? order by started_at, id limit ?',
     subscriptionKey,
+    runsAtOnce,
   )
-  await tx.run('delete from share_runs where subscription_key = ?', subscriptionKey)
-  await tx.run('delete from share_active where subscription_key = ?', subscriptionKey)
+  let left = detailsAtOnce
+  for (const { id = null } of runs) {
+    // A worker that still adds to it ends first.
+    await tx.run('update share_runs set id = id where id = ?', id)
+    left -= await tx.run(
+      `delete from share_details where run_id = ? and place in
+        (select place from share_details where run_id = ? order by place limit ?)`,
+      ...[id, id, left],
+    )
+    if (left === 0) return true
+    await tx.run(
+      'delete from share_active where subscription_key = ? and run_id = ?',
+      subscriptionKey,
+      id,
+    )
+    await tx.run('delete from share_runs where id = ?', id)
+  }
+  return runs.length === runsAtOnce
 }
 
 async function beginRun(

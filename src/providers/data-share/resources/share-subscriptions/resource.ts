@@ -160,7 +160,9 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
             deps.runner.wake()
             throw new StepFailure('later', 'SynchronizationInProgress', 'a run is still stopping')
           }
-          // In this order no run begins after the others are removed.
+          // There may be any number. As long as the grant is there, an erasure that was cut off is repeated.
+          await deps.runs.removeOf(id.key)
+          // From then on no run begins. What has begun meanwhile goes, too.
           await grants.removeGrant(id.key)
           await deps.runs.removeOf(id.key)
         },
