@@ -1312,6 +1312,10 @@ CREATE INDEX billing_entries_by_tax ON billing_entries USING btree (statement_id
 
 CREATE INDEX billing_entries_by_units ON billing_entries USING btree (statement_id, part, units, id);
 
+CREATE INDEX billing_invoices_of_account ON billing_statements USING btree (account_key, id) WHERE (invoice IS NOT NULL);
+
+CREATE INDEX billing_invoices_of_profile ON billing_statements USING btree (account_key, profile_key, id) WHERE (invoice IS NOT NULL);
+
 CREATE INDEX billing_refunds_by_original ON billing_refunds USING btree (original_id);
 
 CREATE UNIQUE INDEX billing_statements_by_invoice ON billing_statements USING btree (account_key, invoice);

@@ -159,6 +159,12 @@ CREATE TABLE billing_statements (
   status text not null
 );
 
+CREATE INDEX billing_invoices_of_account
+on billing_statements (account_key, id) where invoice is not null;
+
+CREATE INDEX billing_invoices_of_profile
+on billing_statements (account_key, profile_key, id) where invoice is not null;
+
 CREATE UNIQUE INDEX billing_statements_by_invoice on billing_statements (account_key, invoice);
 
 CREATE INDEX billing_statements_by_month

@@ -259,6 +259,12 @@ export const isBilled = 'case when invoice is null then 0 else 1 end'
 const statementsByMonth = `create index billing_statements_by_month
   on billing_statements (account_key, profile_key, (${isBilled}), month)`
 
+/** The newest invoices of an account or a profile: neither all of them are sorted, nor is what is pending walked through. */
+const invoicesById = ['account_key', 'account_key, profile_key'].map(
+  (keys, at) => `create index billing_invoices_of_${at === 0 ? 'account' : 'profile'}
+  on billing_statements (${keys}, id) where invoice is not null`,
+)
+
 export const billingMigrations: readonly Migration[] = [
   {
     area: 'billing',
@@ -310,5 +316,11 @@ export const billingMigrations: readonly Migration[] = [
     number: 8,
     sqlite: [statementsByMonth],
     postgres: [statementsByMonth],
+  },
+  {
+    area: 'billing',
+    number: 9,
+    sqlite: invoicesById,
+    postgres: invoicesById,
   },
 ]

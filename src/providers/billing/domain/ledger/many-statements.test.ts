@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql, SqlTx, SqlValue, Store } from '#stores/store.ts'
 import { put, row } from '../../testing/rows.ts'
-import { billingStore, profile, startBilling } from '../../testing/start.ts'
+import { account, billingStore, profile, startBilling } from '../../testing/start.ts'
 
 type Statement = readonly [text: string, values: readonly SqlValue[]]
 
@@ -101,6 +101,24 @@ test('statements of an old month are found without a walk through later ones', a
         ],
       )
     }
+  }
+})
+
+test('the newest invoices are listed without a look at all others, and at what is pending', async () => {
+  await using store = await billingStore()
+  const noted: Statement[] = []
+  await using started = await startBilling({ store: noting(store, noted) })
+  assert.deepEqual(
+    await put(started, [row({ invoice: invoiceOf(1) }), row({ invoice: undefined })]),
+    [],
+  )
+  for (const path of [account, profile]) {
+    noted.length = 0
+    assert.equal((await started.get(`${path}/invoices`)).value.length, 1)
+    const [[text, values] = ['', []]] = noted.filter((one) => /invoice is not null/.test(one[0]))
+    const plan = await store.sql.transact((tx) => tx.all(`explain query plan ${text}`, ...values))
+    const steps = plan.map(({ detail }) => String(detail)).join('; ')
+    assert.match(steps, /^SEARCH billing_statements USING INDEX billing_invoices_of_\w+ \([^;]*\)$/)
   }
 })
 
