@@ -4,8 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import { type SqlTx, type Store, StoreUnavailable } from '#stores/store.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../../../tests/require.ts'
 import { until } from '../../../tests/until.ts'
 import { consumer, sharingStore, startSharing, taken } from './testing/start.ts'
+import { openStoreAt } from './testing/stores.ts'
 
 interface Step {
   readonly text: string
@@ -50,8 +53,7 @@ async function addRuns(tx: SqlTx, runs: number, dataSets: number): Promise<void>
   )
 }
 
-test('a share subscription is deleted some rows at a time, also where the store is away in between', async () => {
-  const store = await sharingStore()
+async function deletedInSteps(store: Store): Promise<void> {
   await using started = await startSharing({ store })
   await started.prepare()
   await store.sql.transact((tx) => addRuns(tx, 20, 120))
@@ -68,11 +70,20 @@ test('a share subscription is deleted some rows at a time, also where the store 
   })
   await started.call('DELETE', taken, undefined, consumer)
   await until(async () => (await countOf(store, 'share_grants')) === 0)
+  await until(async () => (await countOf(store, 'share_runs')) === 0)
   await started.settle()
   assert.equal(await countOf(store, 'share_details'), 0)
-  assert.equal(await countOf(store, 'share_runs'), 0)
   assert.equal(isAway, false)
   assert.ok(most <= 500, `${most} rows in one statement`)
+}
+
+test('a share subscription is deleted some rows at a time, also where the store is away in between', async (t) => {
+  await using memory = await sharingStore()
+  await deletedInSteps(memory)
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  await using store = await openStoreAt({ kind: 'postgres', url: await server.createDatabase() })
+  await deletedInSteps(store)
 })
 
 test('rows of earlier copies are removed without a walk through those that are kept', async () => {
