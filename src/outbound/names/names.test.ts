@@ -60,6 +60,22 @@ test('a name that was quick waits for none of any number of domains that nobody 
   await ended
 })
 
+test('new names that nobody answers for leave their places to others after a second', {
+  skip: !isLinux,
+}, async (t) => {
+  const names = new Names({ HOSTALIASES: pipeIn(t) })
+  await using _names = names
+  let ended = 0
+  const end = (): void => {
+    ended++
+  }
+  const held = Array.from({ length: 20 }, (_, at) => names.resolve(`silent-${at}`).then(end, end))
+  assert.ok((await names.resolve('localhost')).length > 0)
+  assert.equal(ended, 0)
+  await names[Symbol.asyncDispose]()
+  await Promise.all(held)
+})
+
 test('whoever gives up waits for no place, and a name under way is joined without one', {
   skip: !isLinux,
 }, async (t) => {

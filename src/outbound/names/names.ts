@@ -4,7 +4,7 @@
  * this installation too (decision 0418).
  */
 
-import { createRoom, type Room } from '#kernel/room.ts'
+import { createRoom, type Leave, type Room } from '#kernel/room.ts'
 import { beginProcess } from '#threads/begin-process.ts'
 import type { Runner } from '#threads/limited-threads.ts'
 import type { Resolve } from '../outbound.ts'
@@ -20,8 +20,10 @@ const sizes = {
   unknown: { perOwnerMax: 4, sumMax: 12, spare: 4 },
   slow: { perOwnerMax: 4, sumMax: 4 },
 }
+/** Those that were no slow ones before, and have taken a second: they leave their places, as far as there is room here. */
+const overdue = { perOwnerMax: 2, sumMax: 16, spare: 4 }
 /** A process resolves with half of its threads. */
-const threads = 2 * (sizes.quick.sumMax + sizes.unknown.sumMax + sizes.slow.sumMax)
+const threads = 2 * (sizes.quick.sumMax + sizes.unknown.sumMax + sizes.slow.sumMax + overdue.sumMax)
 /** A name that finds no place for so long is not resolved. */
 const waitingMilliseconds = 15_000
 /** The process ends after this long without a name. */
@@ -44,6 +46,9 @@ interface Entry {
 interface Waiting {
   readonly entry: Entry
   isSlow: boolean
+  /** Of its place. */
+  readonly leave: Leave
+  readonly ended: AbortController
   resolve(addresses: readonly string[]): void
   reject(error: Error): void
 }
@@ -55,6 +60,7 @@ export class Names implements AsyncDisposable {
     unknown: createRoom(sizes.unknown),
     slow: createRoom(sizes.slow),
   }
+  readonly #overdue = createRoom(overdue)
   readonly #paces = new Paces()
   /** By name: those that more callers may join. */
   readonly #entries = new Map<string, Entry>()
@@ -123,7 +129,7 @@ export class Names implements AsyncDisposable {
       // While it waited, others may have shown how slow it is.
       if (this.#paces.of(name) === pace) {
         entry.isUnderway = true
-        return await this.#resolved(entry)
+        return await this.#resolved(entry, leave)
       }
     } finally {
       leave()
@@ -131,17 +137,28 @@ export class Names implements AsyncDisposable {
     return this.#find(entry)
   }
 
-  async #resolved(entry: Entry): Promise<readonly string[]> {
+  async #resolved(entry: Entry, leave: Leave): Promise<readonly string[]> {
     if (this.#isClosed) throw new Error(closing)
     this.#child ??= this.#start()
     clearTimeout(this.#idle)
     const id = ++this.#last
     const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
-    this.#waiting.set(id, { entry, isSlow: false, resolve, reject })
+    const ended = new AbortController()
+    this.#waiting.set(id, { entry, isSlow: false, leave, ended, resolve, reject })
     // What is under way keeps the process running, as any connection does.
     this.#child.ref()
     this.#child.postMessage({ id, name: entry.name } satisfies Lookup)
-    return await promise
+    return await promise.finally(() => ended.abort())
+  }
+
+  /** It leaves its place to others, and has one here until it ends. */
+  async #moveOver({ entry, leave, ended: { signal } }: Waiting): Promise<void> {
+    const entering = this.#overdue.enter(domainOf(entry.name), 1, () => signal)
+    const [entered] = await Promise.allSettled([entering])
+    if (entered.status === 'rejected') return
+    leave()
+    if (signal.aborted) entered.value()
+    else signal.addEventListener('abort', entered.value)
   }
 
   #start(): Runner {
@@ -166,7 +183,10 @@ export class Names implements AsyncDisposable {
     if ('isSlow' in answer) {
       waiting.isSlow = true
       // One packet may be lost: whoever comes now has it looked up once more, in a place of slow names.
-      if (this.#paces.of(entry.name) !== 'slow') this.#forget(entry)
+      if (this.#paces.of(entry.name) !== 'slow') {
+        this.#forget(entry)
+        void this.#moveOver(waiting)
+      }
       this.#paces.remember(entry.name, 'slow')
       return
     }
