@@ -34,7 +34,7 @@ export const odataLimits = Object.freeze({
   /** Rows that filters and orders of all requests of one transaction may scan. */
   scannedRowsMax: 10_000,
   /** Rows of lists below other rows that one transaction may look through, of which it may show few. */
-  listedRowsMax: 100_000,
+  listedRowsMax: 20_000,
   /** Rows and characters that every request of a batch gets, however many the earlier requests took. */
   partRowsKept: 10,
   partCharactersKept: 16 * 1024,

@@ -18,6 +18,8 @@ interface LookedThrough {
 
 /** A filter of so many operations is a usual one. */
 const usualOperations = 16
+/** What a line's share of a discount is worked out with. */
+const workedOperations = 32
 /** They cost as much as an operation. */
 const comparedCharacters = 1024
 
@@ -52,7 +54,8 @@ function operationsOf(expression: Expression, lists: LookedThrough[]): number {
       const { view } = entity
       const isSum = view?.period === undefined && view?.columns.has(expression.column) === true
       if (isSum && view.sums !== undefined) lists.push({ entity, table: view.sums, weight: 1 })
-      return 1
+      const isWorked = view?.sums === undefined && view?.columns.has(expression.column) === true
+      return isWorked ? workedOperations : 1
     }
     case 'not':
     case 'in':

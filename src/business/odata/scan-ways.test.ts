@@ -200,6 +200,29 @@ test('a transaction counts the rows of lists that it goes through without a filt
   }
 })
 
+test('a transaction sorts the rows of a list that it expands by their ids alone', async (t) => {
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  const { customerId, sql } = company
+  for (let at = 0; at < 2; at++)
+    await company.create('salesInvoices', { customerId, salesInvoiceLines: [] })
+  const texts: string[] = []
+  const all: Reads['all'] = (text, ...values) => {
+    texts.push(text)
+    return sql.all(text, ...values)
+  }
+  const budget = Budget.ofAnswer().inTransaction()
+  const address = 'customers?$expand=salesInvoices($top=1;$count=true)'
+  const within = await read(company, address, { reads: { all }, budget })
+  const sorted = texts.filter((text) => text.includes('row_number()'))
+  assert.equal(sorted.length, 1)
+  assert.match(
+    sorted[0] ?? '',
+    /from \(select t0\.id as id, t0\.customer_id as hanging, row_number/,
+  )
+  assert.equal(within, await read(company, address, { reads: sql }))
+})
+
 test('each row that a statement looks at is counted, also where an index tells that it does not meet the filter', async (t) => {
   await using company = await openCompany(t, 'sqlite')
   assert.ok(company)

@@ -159,6 +159,11 @@ test('within a transaction a long filter counts for more rows, and so do the lis
   const computed = (operator: string) => `length(city)${` ${operator} 7`.repeat(8)} gt 3`
   await read(`customers?$filter=${computed('add')}`, half / 10)
   await read(`customers?$filter=${computed('mod')}`, half / 10)
+  // The share of a discount is worked out for each line.
+  const shares = (count: number) =>
+    `salesInvoiceLines?$filter=documentId eq ${company} and (${Array.from({ length: count }, (_, at) => `netAmount eq ${at}`).join(' or ')})`
+  await read(shares(5), half / 10)
+  await assert.rejects(read(shares(5), half), { status: 400 })
   const list = "salesInvoices?$filter=salesInvoiceLines/any(l: l/description eq 'x')"
   await read(list, half)
   const sum = 'customers?$filter=agedAccountsReceivable/currentAmount eq 1'
