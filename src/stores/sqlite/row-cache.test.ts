@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { ResourceRow } from '../store.ts'
 import { RowCache } from './row-cache.ts'
 
@@ -100,4 +103,24 @@ test('rows full of objects count as what those take in memory', () => {
   const keys = Array.from({ length: 200 }, (_, at) => `/dense/${at}`)
   for (const key of keys) cache.put({ ...row(key), document })
   assert.ok(keys.filter((key) => cache.get(key) !== undefined).length < 120)
+})
+
+test('a row that was forgotten is in memory no more, also where there was always room', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const cache = new RowCache(64_000_000)
+  const seen: WeakRef<ResourceRow>[] = []
+  for (let round = 0; round < 5; round++) {
+    for (let at = 0; at < 3000; at++) {
+      const one = row(`/row/${at}`, 10)
+      cache.put(one)
+      seen.push(new WeakRef(one))
+    }
+    for (let at = 0; at < 3000; at++) cache.forget(`/row/${at}`)
+  }
+  await turn()
+  collect()
+  const left = seen.filter((one) => one.deref() !== undefined).length
+  assert.ok(left < 100, `${left} of ${seen.length} rows`)
+  assert.equal(cache.get('/row/1'), undefined)
 })

@@ -16,16 +16,19 @@ interface Kept {
   bytes: number
   /** Read since the last pass over it. */
   isUsed: boolean
+  before: Kept
+  after: Kept
 }
 
 /**
  * The clock algorithm. When room is needed, it passes over the rows in a circle and drops those that were not read
- * since its last pass. A hit only sets a mark, and rows may fill the whole bound.
+ * since its last pass. A hit only sets a mark, and rows may fill the whole bound. The circle is of the rows themselves: an iterator
+ * that stands still would keep all that the map has held since.
  */
 export class RowCache {
   readonly #bytesMax: number
   readonly #rows = new Map<string, Kept>()
-  #hand = this.#rows.values()
+  #hand: Kept | undefined
   #bytes = 0
   readonly large = new LargeRows()
 
@@ -50,7 +53,7 @@ export class RowCache {
       return
     }
     const kept = this.#rows.get(row.key)
-    if (kept === undefined) this.#rows.set(row.key, { row, bytes, isUsed: false })
+    if (kept === undefined) this.#add(row, bytes)
     else {
       this.#bytes -= kept.bytes
       kept.row = row
@@ -62,8 +65,20 @@ export class RowCache {
 
   clear(): void {
     this.#rows.clear()
-    this.#hand = this.#rows.values()
+    this.#hand = undefined
     this.#bytes = 0
+  }
+
+  /** Where the hand comes last. */
+  #add(row: ResourceRow, bytes: number): void {
+    const hand = this.#hand
+    const kept = { row, bytes, isUsed: false } as Kept
+    kept.after = hand ?? kept
+    kept.before = hand?.before ?? kept
+    kept.after.before = kept
+    kept.before.after = kept
+    this.#hand ??= kept
+    this.#rows.set(row.key, kept)
   }
 
   /** The row was written or may have been, so the next read asks the database. */
@@ -72,13 +87,21 @@ export class RowCache {
     if (kept === undefined) return
     this.#rows.delete(key)
     this.#bytes -= kept.bytes
+    const { before, after } = kept
+    before.after = after
+    after.before = before
+    if (this.#hand === kept) this.#hand = after === kept ? undefined : after
   }
 
   #turnHand(): void {
-    const { value } = this.#hand.next()
-    if (value === undefined) this.#hand = this.#rows.values()
-    else if (value.isUsed) value.isUsed = false
-    else this.forget(value.row.key)
+    const hand = this.#hand
+    if (hand === undefined) return
+    if (!hand.isUsed) {
+      this.forget(hand.row.key)
+      return
+    }
+    hand.isUsed = false
+    this.#hand = hand.after
   }
 }
 
