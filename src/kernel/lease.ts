@@ -1,4 +1,4 @@
-/** Keeps the lease of work that goes on, in the background. */
+/** Keeps the lease of work that goes on, in the background; and waits for its end, where the process ends. */
 
 import type { Timers } from './ports.ts'
 
@@ -26,4 +26,16 @@ export function keepLease(
       timer.cancel()
     },
   }
+}
+
+/** Resolves at the end of the work, or after so long. */
+export async function unlessTooLong(
+  ended: Promise<unknown>,
+  timers: Timers,
+  milliseconds: number,
+): Promise<void> {
+  const tooLong = Promise.withResolvers<void>()
+  const wait = timers.after(milliseconds, tooLong.resolve)
+  await Promise.race([ended, tooLong.promise])
+  wait.cancel()
 }

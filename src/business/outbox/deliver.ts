@@ -6,10 +6,10 @@
  */
 
 import { ApiError } from '#kernel/error.ts'
-import { keepLease } from '#kernel/lease.ts'
+import { keepLease, unlessTooLong } from '#kernel/lease.ts'
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import { findRow } from '#query/rows.ts'
-import type { Sql } from '#stores/store.ts'
+import { type Sql, StoreUnavailable } from '#stores/store.ts'
 import { type OutboxRow, outboxEntries } from '../tables.ts'
 
 /** How entries of one kind are sent. */
@@ -62,6 +62,10 @@ const lookMilliseconds = 15_000
 /** How long other processes wait for an entry whose process is gone. */
 const leaseMilliseconds = 2 * minute
 const renewMilliseconds = 40_000
+/** What was sent is noted again after this long, where the store is away. */
+const noteMilliseconds = 5_000
+/** What takes longer when the process ends is left, as if it had been killed (decision 0452). */
+const stopMilliseconds = 30_000
 /** The number of entries that one look compares, and of owners whose last turn is known. */
 const comparedMax = 1_000
 const reasonMax = 250
@@ -137,6 +141,7 @@ function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox 
   let isRequested = false
   let isStarted = false
   let hasEnded = false
+  const closing = new AbortController()
 
   const look = (): void => {
     isRequested = true
@@ -201,7 +206,7 @@ function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox 
     served.add(owner)
     const [oldest = ''] = served
     if (served.size > comparedMax) served.delete(oldest)
-    const ended = attempt(deps, channel, id).then(
+    const ended = attempt(deps, { channel, id, closing: closing.signal }).then(
       () => {
         underWay.delete(id)
         look()
@@ -226,15 +231,24 @@ function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox 
     },
     async [Symbol.asyncDispose]() {
       hasEnded = true
+      closing.abort()
       timer?.cancel()
       await looking
-      await Promise.all([...underWay.values()].map(({ ended }) => ended))
+      const ended = Promise.all([...underWay.values()].map((one) => one.ended))
+      await unlessTooLong(ended, timers, stopMilliseconds)
+      if (underWay.size > 0) log.warn({ kind, left: underWay.size }, 'what was being sent was left')
     },
   }
 }
 
+interface Attempt {
+  readonly channel: Channel
+  readonly id: string
+  readonly closing: AbortSignal
+}
+
 /** Makes one attempt at one entry, if no other process does. */
-async function attempt(deps: OutboxDependencies, channel: Channel, id: string): Promise<void> {
+async function attempt(deps: OutboxDependencies, { channel, id, closing }: Attempt): Promise<void> {
   const { sql, clock, timers, log } = deps
   const now = clock.now()
   const until = now + leaseMilliseconds
@@ -250,7 +264,31 @@ async function attempt(deps: OutboxDependencies, channel: Channel, id: string): 
     log.info({ id }, 'an entry of the outbox went to another process while it was being sent'),
   )
   const outcome = await outcomeOf(deps, channel, entry)
-  if (outcome !== undefined) await finish(deps, entry, outcome)
+  if (outcome !== undefined) await finishSurely(deps, entry, outcome, closing)
+}
+
+/** What was handed over would be sent once more if that was not noted, so a store that is away is waited for. */
+async function finishSurely(
+  deps: OutboxDependencies,
+  entry: OutboxRow,
+  outcome: Outcome,
+  closing: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const [noted] = await Promise.allSettled([finish(deps, entry, outcome)])
+    if (noted.status === 'fulfilled') return
+    const { reason } = noted
+    const isAway = reason instanceof StoreUnavailable && reason.retry === 'later'
+    if (!isAway || closing.aborted) throw reason
+    const again = Promise.withResolvers<void>()
+    const resume = (): void => again.resolve()
+    const wait = deps.timers.after(noteMilliseconds, resume)
+    // The clock of the timers may stand still.
+    closing.addEventListener('abort', resume)
+    await again.promise
+    closing.removeEventListener('abort', resume)
+    wait.cancel()
+  }
 }
 
 type Outcome =

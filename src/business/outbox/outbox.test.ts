@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
-import type { Sql, SqlRow } from '#stores/store.ts'
+import { type Sql, type SqlRow, StoreUnavailable } from '#stores/store.ts'
 import { until } from '../../../tests/until.ts'
 import { createPdfMaker } from '../documents/pdf-maker.ts'
 import { refuse } from '../errors.ts'
@@ -316,6 +316,64 @@ onStores(
     assert.equal(sends.count, 1)
   },
 )
+
+onStores('a mail that was sent while the store went away is not sent again', async (company) => {
+  const post = openPost(company)
+  const away = { is: false, sends: 0, refused: 0 }
+  post.answers(async () => {
+    away.is = true
+    away.sends++
+  })
+  await company.act('salesInvoices', await invoice(company), 'postAndSend')
+  const sql: Sql = {
+    ...company.sql,
+    transact(work, mode) {
+      if (!away.is) return company.sql.transact(work, mode)
+      away.refused++
+      return Promise.reject(new StoreUnavailable('away', 'later'))
+    },
+  }
+  const outbox = post.open(sql)
+  await until(() => away.refused === 1)
+  await post.pass(3 * minute)
+  await until(() => away.refused > 1)
+  away.is = false
+  await post.pass(5_000)
+  await until(async () => (await entries(company))[0]?.['status'] === 'Sent')
+  await post.pass(10 * minute)
+  assert.equal(away.sends, 1)
+  // At the end it is tried once more, whatever the clock says.
+  await company.act('salesInvoices', await invoice(company), 'postAndSend')
+  const before = away.refused
+  outbox.wake()
+  await until(() => away.refused > before)
+  await outbox[Symbol.asyncDispose]()
+  const states = (await entries(company)).map(({ status }) => String(status))
+  assert.deepEqual([away.sends, states.toSorted()], [2, ['Sent', 'Waiting']])
+})
+
+onStores('the end of the process waits for no mail that takes for ever', async (company) => {
+  const post = openPost(company)
+  const sending = Promise.withResolvers<void>()
+  let sends = 0
+  post.answers(() => {
+    sends++
+    return sending.promise
+  })
+  await company.act('salesInvoices', await invoice(company), 'postAndSend')
+  const outbox = post.open()
+  await until(() => sends === 1)
+  let hasEnded = false
+  const ended = outbox[Symbol.asyncDispose]().then(() => {
+    hasEnded = true
+  })
+  await post.pass(20_000)
+  assert.equal(hasEnded, false)
+  await post.pass(10_000)
+  await ended
+  sending.resolve()
+  await until(async () => (await entries(company))[0]?.['status'] === 'Sent')
+})
 
 onStores('who lost a mail while composing it does not send it', async (company) => {
   const post = openPost(company)

@@ -4,7 +4,7 @@
  * replicas share the work without doing a step twice. It is done in nobody's name, though a request may have brought it.
  */
 
-import { keepLease } from '#kernel/lease.ts'
+import { keepLease, unlessTooLong } from '#kernel/lease.ts'
 import type { Timers } from '#kernel/ports.ts'
 import { groupKey } from '#kernel/resource-id.ts'
 import { forEverybody } from '#stores/awaited.ts'
@@ -171,7 +171,7 @@ export function createReconciler(
       nap?.cancel()
       // Work that is still being claimed is done as well, or it would stay claimed until its lease expires.
       const ended = allEnded(underway, () => claiming)
-      await unlessTooLong(ended, timers)
+      await unlessTooLong(ended, timers, stopMilliseconds)
       if (underway.size > 0) deps.log.warn({ left: underway.size }, 'background work was left')
     },
   }
@@ -213,13 +213,6 @@ async function allEnded(
     await claiming()
     await Promise.all(underway.values())
   }
-}
-
-async function unlessTooLong(ended: Promise<void>, timers: Timers): Promise<void> {
-  const tooLong = Promise.withResolvers<void>()
-  const wait = timers.after(stopMilliseconds, tooLong.resolve)
-  await Promise.race([ended, tooLong.promise])
-  wait.cancel()
 }
 
 /** All at once, so that one flush serves them: one by one, a large group would delay others by a flush each. */
