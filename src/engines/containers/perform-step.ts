@@ -14,9 +14,15 @@ export interface StepMaterial {
   readonly signal?: AbortSignal
 }
 
+/** What steps need of an engine. */
+export type StepEngine = Pick<
+  ContainerEngine,
+  'pull' | 'create' | 'start' | 'restart' | 'stop' | 'remove'
+>
+
 /** Throws the engine's errors. Steps without work (`wait`, `stuck`, `settled`) do nothing. */
 export async function performStep(
-  engine: ContainerEngine,
+  engine: StepEngine,
   group: string,
   step: Step,
   material: StepMaterial,

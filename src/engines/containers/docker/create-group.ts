@@ -27,6 +27,7 @@ import { labelOf } from './observation.ts'
 import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'
 import { inspectContainer } from './read-containers.ts'
 import { profileName, SeccompSource } from './seccomp.ts'
+import { atOnce, someAtOnce } from './some-at-once.ts'
 import { writeTar } from './tar.ts'
 import {
   accountsBody,
@@ -92,16 +93,14 @@ export class GroupCreator {
     // Parts are created after the files, so where a part exists the files do. Files are never written again under a
     // part that reads them.
     if (missing.length === spec.parts.length) {
-      await Promise.all(spec.volumes.map((volume) => this.#fill(creation, volume)))
+      await someAtOnce(spec.volumes, atOnce.changes, (volume) => this.#fill(creation, volume))
     }
     const material = await this.#hostSide(creation, missing)
-    await Promise.all(
-      missing.map(async (part) => {
-        const secrets = contents.environment?.get(part.name) ?? new Map()
-        const given = { secrets, ...material(part) }
-        await this.#container(creation, dialect.part(names, spec, part, given))
-      }),
-    )
+    await someAtOnce(missing, atOnce.changes, async (part) => {
+      const secrets = contents.environment?.get(part.name) ?? new Map()
+      const given = { secrets, ...material(part) }
+      await this.#container(creation, dialect.part(names, spec, part, given))
+    })
   }
 
   /** What each missing part gets beside its spec. */

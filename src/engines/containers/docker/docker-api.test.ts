@@ -263,6 +263,12 @@ const holding = [
     8,
     (engine: DockerEngine, group: string) => engine.observe(group),
   ],
+  [
+    'removals of groups with many containers',
+    'stop',
+    4,
+    (engine: DockerEngine, group: string) => engine.remove(group),
+  ],
 ] as const
 
 for (const [who, what, callsMax, work] of holding) {
@@ -277,11 +283,14 @@ for (const [who, what, callsMax, work] of holding) {
         return
       }
       const group = /armature\.group=(\w+)/.exec(url.searchParams.get('filters') ?? '')?.[1]
-      const containers = Array.from({ length: group === undefined ? 0 : 40 }, (_, at) => ({
-        Id: `${group}${at}`,
-        State: 'running',
-        Labels: { ...labels(group ?? ''), 'armature.part': `c${at}` },
-      }))
+      const containers = Array.from(
+        { length: group === undefined || !isHeld ? 0 : 40 },
+        (_, at) => ({
+          Id: `${group}${at}`,
+          State: 'running',
+          Labels: { ...labels(group ?? ''), 'armature.part': `c${at}` },
+        }),
+      )
       const version = { Version: '29.0', MinAPIVersion: '1.44', Arch: 'amd64' }
       response.end(JSON.stringify(url.pathname === '/version' ? version : containers))
     })

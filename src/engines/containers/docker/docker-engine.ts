@@ -45,6 +45,7 @@ import { pullImage } from './pull.ts'
 import { inspectContainer, readContainers } from './read-containers.ts'
 import { removeOwned } from './remove.ts'
 import { openAttach } from './session.ts'
+import { atOnce, changeEach, someAtOnce } from './some-at-once.ts'
 import { readContainerStats, readNetwork } from './stats.ts'
 import { type Dialect, docker } from './to-docker.ts'
 import { podman } from './to-podman.ts'
@@ -180,23 +181,22 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async start(group: string, spec: GroupSpec, parts: readonly string[]): Promise<void> {
-    const containers = await Promise.all(parts.map((part) => this.#inspectPart(group, part)))
+    const containers = await someAtOnce(parts, atOnce.questions, (part) =>
+      this.#inspectPart(group, part),
+    )
     // Starting is not idempotent for a part that ends at once, but only parts that never started are started.
     const unstarted = parts.filter(
       (_, at) => timeAt(containers[at], 'State', 'StartedAt') === undefined,
     )
     if (unstarted.length === 0) return
     await this.#verifier.parts(this.#names(group), spec, unstarted, await this.#speak())
-    const results = await Promise.allSettled(
-      unstarted.map((part) =>
-        this.#post(
-          `/containers/${containerName(this.#names(group), part)}/start`,
-          {},
-          `start '${part}'`,
-        ),
+    await changeEach(unstarted, (part) =>
+      this.#post(
+        `/containers/${containerName(this.#names(group), part)}/start`,
+        {},
+        `start '${part}'`,
       ),
     )
-    for (const result of results) if (result.status === 'rejected') throw result.reason
   }
 
   async restart(
@@ -327,7 +327,7 @@ export class DockerEngine implements ContainerEngine {
     const containers = await this.#list(group, silentSeconds)
     if (containers.length === 0) throw new EngineError('absent', 'there is no such group')
     const found = containers.filter((each) => textAt(each, 'State') === 'running')
-    const all = await someAtOnce(found, async (each) => ({
+    const all = await someAtOnce(found, atOnce.questions, async (each) => ({
       part: textAt(each, 'Labels', 'armature.part'),
       stats: await this.#client.json({
         method: 'GET',
@@ -393,7 +393,7 @@ export class DockerEngine implements ContainerEngine {
   async #inspectAll(group: string): Promise<readonly Json[]> {
     const listed = await this.#list(group)
     // A container that vanished between the two calls does not exist.
-    const inspected = await someAtOnce(listed, (each) =>
+    const inspected = await someAtOnce(listed, atOnce.questions, (each) =>
       this.#unlessAbsent(inspectContainer(this.#client, textAt(each, 'Id'))),
     )
     return inspected.filter((each) => each !== undefined)
@@ -417,14 +417,12 @@ export class DockerEngine implements ContainerEngine {
   async #presentOf(images: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     if (images.size === 0) return images
     const { api } = await this.#speak()
-    const found = await Promise.all(
-      [...images].map(async (image) => {
-        const doing = `inspect the image '${image}'`
-        const work = inspectImage(this.#client, image, { api, doing })
-        // One with a fault is pulled again, which tells what is wrong with it, and gives it its own annotations again.
-        return (await this.#unless(['absent', 'refused'], work)) === undefined ? [] : [image]
-      }),
-    )
+    const found = await someAtOnce([...images], atOnce.questions, async (image) => {
+      const doing = `inspect the image '${image}'`
+      const work = inspectImage(this.#client, image, { api, doing })
+      // One with a fault is pulled again, which tells what is wrong with it, and gives it its own annotations again.
+      return (await this.#unless(['absent', 'refused'], work)) === undefined ? [] : [image]
+    })
     return new Set(found.flat())
   }
 
@@ -451,20 +449,6 @@ export class DockerEngine implements ContainerEngine {
       throw error
     }
   }
-}
-
-/** Containers of one group about which there are questions at once: one without an answer takes a connection. */
-const atOnceMax = 4
-
-async function someAtOnce<T>(
-  containers: readonly Json[],
-  ask: (container: Json) => Promise<T>,
-): Promise<readonly T[]> {
-  const answers: T[] = []
-  for (let at = 0; at < containers.length; at += atOnceMax) {
-    answers.push(...(await Promise.all(containers.slice(at, at + atOnceMax).map(ask))))
-  }
-  return answers
 }
 
 function requireCopies(container: Json): void {

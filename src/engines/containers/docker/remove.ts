@@ -3,6 +3,7 @@
 import { EngineError } from '../engine.ts'
 import { type Json, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
+import { changeEach } from './some-at-once.ts'
 
 /** One round suffices, unless something is created meanwhile. */
 const roundsMax = 4
@@ -22,24 +23,20 @@ export async function removeOwned(
       client,
       someContainers.filter((each) => !isPart(each)),
     )
-    await Promise.all(
-      someVolumes.map((each) =>
-        gone(client, `/volumes/${encodeURIComponent(textAt(each, 'Name'))}`, { force: '1' }),
-      ),
+    await changeEach(someVolumes, (each) =>
+      gone(client, `/volumes/${encodeURIComponent(textAt(each, 'Name'))}`, { force: '1' }),
     )
   }
   throw new EngineError('busy', 'the group is being made anew while it is removed')
 }
 
 async function removeContainers(client: DockerClient, containers: readonly Json[]): Promise<void> {
-  await Promise.all(
-    containers.map(async (each) => {
-      const path = `/containers/${textAt(each, 'Id')}`
-      // With forced removal alone, Podman waits ten seconds for a polite end.
-      if (textAt(each, 'State') !== 'created') await killed(client, path)
-      await gone(client, path, { force: '1', v: '1' })
-    }),
-  )
+  await changeEach(containers, async (each) => {
+    const path = `/containers/${textAt(each, 'Id')}`
+    // With forced removal alone, Podman waits ten seconds for a polite end.
+    if (textAt(each, 'State') !== 'created') await killed(client, path)
+    await gone(client, path, { force: '1', v: '1' })
+  })
 }
 
 async function killed(client: DockerClient, path: string): Promise<void> {

@@ -11,6 +11,7 @@ import { accountsSource, ownFiles, readyProblem } from './host-side.ts'
 import { annotationsProblem } from './inspect-image.ts'
 import { containerName, type Names, sandboxName } from './names.ts'
 import { inspectContainer } from './read-containers.ts'
+import { atOnce, someAtOnce } from './some-at-once.ts'
 import type { Dialect } from './to-docker.ts'
 import {
   differences,
@@ -51,17 +52,14 @@ export class Verifier {
     const sandbox = await this.#inspect(sandboxName(names), dialect)
     await this.requirePresent(names, sandbox)
     const joined = [sandboxName(names), textAt(sandbox, 'Id')]
-    const found = await Promise.all(
-      spec.parts
-        .filter((part) => wanted.includes(part.name))
-        .map(async (part) => {
-          const container = await this.#inspect(containerName(names, part.name), dialect)
-          const files = ownFiles(sandbox, spec, part, dialect.api)
-          const expected = expectedContainer(names, spec, part, { sandbox: joined, files })
-          const differences = await this.#differences(expected, container, dialect)
-          return { container, differences: differences.map((one) => `'${part.name}': ${one}`) }
-        }),
-    )
+    const parts = spec.parts.filter((part) => wanted.includes(part.name))
+    const found = await someAtOnce(parts, atOnce.questions, async (part) => {
+      const container = await this.#inspect(containerName(names, part.name), dialect)
+      const files = ownFiles(sandbox, spec, part, dialect.api)
+      const expected = expectedContainer(names, spec, part, { sandbox: joined, files })
+      const differences = await this.#differences(expected, container, dialect)
+      return { container, differences: differences.map((one) => `'${part.name}': ${one}`) }
+    })
     const containers = found.map((each) => each.container)
     const differences = found.flatMap((each) => each.differences)
     if (differences.length > 0 && differences.every((one) => ofEarlierVersion.test(one))) {
@@ -74,7 +72,9 @@ export class Verifier {
       await this.#remove(names, containers)
       throw new EngineError('busy', `the image of a container has changed: ${changed}`)
     }
-    const problems = await Promise.all(containers.map((each) => readyProblem(this.#client, each)))
+    const problems = await someAtOnce(containers, atOnce.changes, (each) =>
+      readyProblem(this.#client, each),
+    )
     const problem = problems.find((one) => one !== undefined)
     if (problem === undefined) return
     await this.#remove(names, containers)
