@@ -43,7 +43,7 @@ test('a feed that moves and lists no change is refused', async () => {
   await assert.rejects(async () => watch.refresh(), /lists no change/)
 })
 
-test('whether somebody is active rejects once where the feed cannot be asked, and leaves no rejection to nobody', async (t) => {
+test('whether somebody is active rejects once where the feed does not answer, and leaves no rejection to nobody', async (t) => {
   const unhandled: unknown[] = []
   const note = (error: unknown): void => void unhandled.push(error)
   process.on('unhandledRejection', note)
