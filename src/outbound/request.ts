@@ -44,7 +44,8 @@ export async function answerOf(
     return await new Promise((resolve, reject) => {
       const call = send(url, options, (answer) => {
         // The client ends its own half alone: the other side might leave its half open for ever, and go on sending.
-        answer.once('close', () => answer.socket.destroy())
+        const { socket } = answer
+        answer.once('close', () => socket.destroy())
         resolve(answer)
       })
       call.once('error', reject)
