@@ -123,7 +123,7 @@ export class LevelReader {
     const rows: WrittenRow[] = []
     let token: string | undefined
     const looks = {
-      look: this.#lookFor(query, mayScan(options) || isSortedElsewhere(query, reading), reading),
+      look: this.#lookFor(query, mayScan(options) || this.#isSorting(query, reading), reading),
       lookForSome: this.#lookForSome(query, reading),
     }
     for await (const { raws, isMore } of pieces(
@@ -270,6 +270,11 @@ export class LevelReader {
     return { statement, lists }
   }
 
+  /** Where the store holds up the process while it sorts. In a transaction the rows were counted before. */
+  #isSorting({ isSorted = false }: SetQuery, { reads }: ReadContext): boolean {
+    return isSorted && this.#context.dialect === 'sqlite' && reads.scan !== undefined
+  }
+
   /** For rows that were found. What they are ordered by is computed again, and may be long for each of them. */
   #lookForSome(query: SetQuery, reading: ReadContext): Look {
     const isComputed = query.options.orderBy.some(({ expression }) => expression.form !== 'column')
@@ -316,11 +321,6 @@ function tooMuchBelow(): Error {
     reason:
       'Lists that stand below several rows are more than an answer holds: expand less of them.',
   })
-}
-
-/** In a transaction the rows were counted before. */
-function isSortedElsewhere({ isSorted = false }: SetQuery, { reads }: ReadContext): boolean {
-  return isSorted && reads.scan !== undefined
 }
 
 type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>
