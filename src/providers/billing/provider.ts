@@ -102,7 +102,9 @@ export function billingProvider(deps: BillingDependencies): Provider {
     async run(context, { through }: { readonly through?: string }) {
       const { place } = await profileFacts(reader, context.id)
       const month = through ?? monthOf(context.now)
-      const closed = await closeStatements(deps.sql, place, month, context.now)
+      const { now, signal } = context
+      const isOver = (): boolean => signal?.aborted === true
+      const closed = await closeStatements(deps.sql, place, { throughMonth: month, now, isOver })
       if (closed.length === 0) {
         throw refuseBilling.NothingToInvoice({ profile: place.profile, through: month })
       }

@@ -17,22 +17,28 @@ interface ClosedInvoice {
 /** Statements closed in one transaction: there is one for each currency and month, and all who write may wait for it. */
 const statementsAtOnce = 200
 
+interface Closing {
+  readonly throughMonth: string
+  readonly now: number
+  /** Nobody waits any more: what is left is for the next time. */
+  isOver(): boolean
+}
+
 /** Closes the pending statements of a profile up to a month, oldest first: those that are there when it begins. */
 export async function closeStatements(
   sql: Sql,
   place: ProfilePlace,
-  throughMonth: string,
-  now: number,
+  { throughMonth, now, isOver }: Closing,
 ): Promise<readonly ClosedInvoice[]> {
   const [last] = await sql.all('select id from billing_statements order by id desc limit 1')
   if (last === undefined) return []
   const through = { month: throughMonth, id: number(last, 'id') }
   const closed: ClosedInvoice[] = []
-  for (let some = statementsAtOnce; some === statementsAtOnce; ) {
-    const next = await closeSome(sql, place, through, now)
-    closed.push(...next)
-    some = next.length
-  }
+  let some: readonly ClosedInvoice[]
+  do {
+    some = await closeSome(sql, place, through, now)
+    closed.push(...some)
+  } while (some.length === statementsAtOnce && !isOver())
   return closed
 }
 
