@@ -7,7 +7,7 @@ import { type SqlTx, type Store, StoreUnavailable } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { until } from '../../../tests/until.ts'
-import { consumer, sharingStore, startSharing, taken } from './testing/start.ts'
+import { consumer, type Sharing, sharingStore, startSharing, taken } from './testing/start.ts'
 import { openStoreAt } from './testing/stores.ts'
 
 interface Step {
@@ -84,6 +84,73 @@ test('a share subscription is deleted some rows at a time, also where the store 
   await using server = await startPostgres({ fsync: false })
   await using store = await openStoreAt({ kind: 'postgres', url: await server.createDatabase() })
   await deletedInSteps(store)
+})
+
+/** Does something after each transaction that removed rows of runs or of grants. */
+function afterRemovals(store: Store, then: (transact: Store['sql']['transact']) => Promise<void>) {
+  const { transact } = store.sql
+  store.sql.transact = async (work, mode) => {
+    let hasRemoved = false
+    const result = await transact((tx) => {
+      const run = tx.run.bind(tx)
+      tx.run = (text, ...values) => {
+        hasRemoved ||= /^delete from share_(details|runs|grants)/.test(text)
+        return run(text, ...values)
+      }
+      return work(tx)
+    }, mode)
+    if (hasRemoved) await then(transact)
+    return result
+  }
+}
+
+const gone = (started: Sharing) =>
+  until(async () => {
+    const rows = await started.store.sql.all(
+      'select key from resources where key = ?',
+      taken.toLowerCase(),
+    )
+    return rows.length === 0
+  })
+
+test('a deletion that goes on late leaves alone what was made under the name meanwhile', async () => {
+  const store = await sharingStore()
+  await using started = await startSharing({ store })
+  await started.prepare()
+  await store.sql.transact((tx) => addRuns(tx, 20, 120))
+  let isMadeAnew = false
+  afterRemovals(store, async (transact) => {
+    if (isMadeAnew) return
+    isMadeAnew = true
+    await transact(async (tx) => {
+      await tx.run('delete from share_details')
+      await tx.run('delete from share_runs')
+      await tx.run("update share_grants set id = 'another'")
+      await addRuns(tx, 3, 2)
+    })
+  })
+  await started.call('DELETE', taken, undefined, consumer)
+  await gone(started)
+  assert.equal(isMadeAnew, true)
+  assert.equal(await countOf(store, 'share_grants'), 1)
+  assert.equal(await countOf(store, 'share_runs'), 3)
+  assert.equal(await countOf(store, 'share_details'), 6)
+})
+
+test('the grant of a share subscription goes with the last of its runs, so that none begins between', async () => {
+  const store = await sharingStore()
+  await using started = await startSharing({ store })
+  await started.prepare()
+  await store.sql.transact((tx) => addRuns(tx, 6, 120))
+  const left: number[] = []
+  afterRemovals(store, async (transact) => {
+    const runs = await countOf(store, 'share_runs')
+    if ((await countOf(store, 'share_grants')) === 0) left.push(runs)
+    else if (runs === 0) await transact((tx) => addRuns(tx, 1, 1))
+  })
+  await started.call('DELETE', taken, undefined, consumer)
+  await gone(started)
+  assert.deepEqual(left, [0])
 })
 
 test('rows of earlier copies are removed without a walk through those that are kept', async () => {

@@ -21,7 +21,6 @@ export interface Grants extends Invitations {
   grantsOf(shareKey: string, after: string, limit: number): Promise<readonly GrantRow[]>
   /** Writes what is given and leaves the rest as it is by then. Revoking also cancels the run that is active. */
   change(id: string, change: GrantChange): Promise<void>
-  removeGrant(subscriptionKey: string): Promise<void>
   /** The subscriptions that took the share before the moment; a page of them. */
   takenBefore(shareKey: string, moment: number): Promise<readonly string[]>
   /** These hold no share any more: what comes under its name later was not offered to them. */
@@ -133,11 +132,6 @@ export function openGrants(sql: Sql, clock: Clock): Grants {
           ...values,
         )
       })
-    },
-    async removeGrant(subscriptionKey) {
-      await change(sql, (tx) =>
-        tx.run('delete from share_grants where subscription_key = ?', subscriptionKey),
-      )
     },
   }
 }

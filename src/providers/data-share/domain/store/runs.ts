@@ -10,6 +10,7 @@ import { nextToClaim, type PlaceSizes } from './places.ts'
 import {
   type Detail,
   type DetailStatus,
+  type GrantRow,
   type Run,
   type RunStatus,
   runs as runsTable,
@@ -70,7 +71,11 @@ export interface Runs extends RunDetails {
   /** Frees the leases of a process that is gone, for a store with one process at a time. */
   freeAll(): Promise<void>
   end(run: Run, status: RunStatus, message: string | null): Promise<void>
-  removeOf(subscriptionKey: string): Promise<void>
+  /**
+   * Removes the subscription's runs, some at a time, and its grant with the last of them: as long as that is there, an
+   * erasure that was cut off is repeated. Removes nothing where the subscription has another grant by now.
+   */
+  removeWith(grant: Pick<GrantRow, 'id' | 'subscriptionKey'>): Promise<void>
   /** Called in the transaction of a worker's write. Throws `LeaseLost`. */
   assert(tx: SqlTx, run: Run): Promise<void>
 }
@@ -183,10 +188,8 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
         await tx.run('delete from share_active where run_id = ?', run.id)
       })
     },
-    async removeOf(subscriptionKey) {
-      for (let isMore = true; isMore; ) {
-        isMore = await sql.transact((tx) => removeSome(tx, subscriptionKey))
-      }
+    async removeWith(grant) {
+      for (let isMore = true; isMore; ) isMore = await sql.transact((tx) => removeSome(tx, grant))
     },
   }
 }
@@ -281,8 +284,18 @@ function openDetails(sql: Sql, clock: Clock, assert: Runs['assert']): RunDetails
   }
 }
 
-/** False when there is nothing left. */
-async function removeSome(tx: SqlTx, subscriptionKey: string): Promise<boolean> {
+/** False when there is nothing left to do. */
+async function removeSome(
+  tx: SqlTx,
+  { id: grantId, subscriptionKey }: Parameters<Runs['removeWith']>[0],
+): Promise<boolean> {
+  // A run that begins at this moment waits here and then finds no grant, or is seen below.
+  const mine = await tx.run(
+    'update share_grants set status = status where id = ? and subscription_key = ?',
+    grantId,
+    subscriptionKey,
+  )
+  if (mine === 0) return false
   const runs = await tx.all(
     'select id from share_runs where subscription_key = ? order by started_at, id limit ?',
     subscriptionKey,
@@ -305,7 +318,9 @@ async function removeSome(tx: SqlTx, subscriptionKey: string): Promise<boolean> 
     )
     await tx.run('delete from share_runs where id = ?', id)
   }
-  return runs.length === runsAtOnce
+  if (runs.length === runsAtOnce) return true
+  await tx.run('delete from share_grants where id = ?', grantId)
+  return false
 }
 
 async function beginRun(

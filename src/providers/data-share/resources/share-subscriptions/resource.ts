@@ -124,9 +124,11 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
     protocol: { answers: { created: { isAwaited: true } } },
     reconcile: projectionReconciler<ShareSubscription, Seen>(
       {
-        async read({ id }) {
+        async read({ id, desired, model }) {
           const row = await grants.grantAt(id.key)
           if (row === undefined) return undefined
+          // Nothing is left to erase where it is another's.
+          if (desired === undefined && row.id !== model.objectId) return undefined
           return { status: await shownStatus(deps, row), generation: row.card.generation }
         },
         async write({ id, desired, generation, now }) {
@@ -153,18 +155,14 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
           }
           if (invitation !== undefined) deps.wakes.wake(invitation.resourceKey)
         },
-        async erase({ id }) {
+        async erase({ id, model }) {
           const run = await deps.runs.activeOf(id.key)
           if (run !== undefined) {
             await deps.runs.cancel(run.id, 'The share subscription was deleted.')
             deps.runner.wake()
             throw new StepFailure('later', 'SynchronizationInProgress', 'a run is still stopping')
           }
-          // There may be any number. As long as the grant is there, an erasure that was cut off is repeated.
-          await deps.runs.removeOf(id.key)
-          // From then on no run begins. What has begun meanwhile goes, too.
-          await grants.removeGrant(id.key)
-          await deps.runs.removeOf(id.key)
+          await deps.runs.removeWith({ id: model.objectId, subscriptionKey: id.key })
         },
       },
       deps.wakes,
