@@ -202,6 +202,8 @@ const catchers: Readonly<Record<string, string>> = {
   'src/business/odata/request.ts': 'the decoders of the platform have no other way to say no',
   'src/providers/billing/domain/imports/formats.ts':
     'JSON.parse and the CSV parser have no other way to say no',
+  'src/providers/billing/provider.ts':
+    'what was closed before a later step failed is answered; the failure is logged',
   'src/providers/billing/domain/metering/background.ts':
     'the world fails; background work tries again',
   'src/providers/resources/domain/evaluation/evaluations.ts':

@@ -11,7 +11,7 @@ import type { ProviderContext } from '#plane/provider-context.ts'
 import { billingVersion } from './domain/entity.ts'
 import { accountIdOf } from './domain/ids.ts'
 import { importTransactions } from './domain/imports/import.ts'
-import { closeStatements } from './domain/invoices/close.ts'
+import { type ClosedInvoice, closeStatements } from './domain/invoices/close.ts'
 import type { InvoicePrinter } from './domain/invoices/page.ts'
 import { openLedger } from './domain/ledger/ledger.ts'
 import { monthOf } from './domain/ledger/statements.ts'
@@ -102,9 +102,18 @@ export function billingProvider(deps: BillingDependencies): Provider {
     async run(context, { through }: { readonly through?: string }) {
       const { place } = await profileFacts(reader, context.id)
       const month = through ?? monthOf(context.now)
-      const { now, signal } = context
-      const isOver = (): boolean => signal?.aborted === true
-      const closed = await closeStatements(deps.sql, place, { throughMonth: month, now, isOver })
+      const closed: ClosedInvoice[] = []
+      try {
+        for await (const some of closeStatements(deps.sql, place, month, context.now)) {
+          closed.push(...some)
+          // Nobody waits any more: what is left is for the next time.
+          if (context.signal?.aborted === true) break
+        }
+      } catch (error) {
+        // No later answer tells what is closed already.
+        if (closed.length === 0) throw error
+        deps.log.warn({ error: String(error) }, 'closing stopped before its end')
+      }
       if (closed.length === 0) {
         throw refuseBilling.NothingToInvoice({ profile: place.profile, through: month })
       }

@@ -1,6 +1,7 @@
 /**
- * Closing: pending statements become invoices by getting a name. One row each, whatever their size, so it is all or
- * nothing; what is recorded later goes to the statement of the month it is recorded in.
+ * Closing: pending statements become invoices by getting a name. One row each, whatever their size, so one is closed
+ * or not; of many, some at a time are (decision 0451). What is recorded later goes to the statement of the month it is
+ * recorded in.
  */
 
 import type { Sql } from '#stores/store.ts'
@@ -9,7 +10,7 @@ import type { ProfilePlace } from '../ledger/statements.ts'
 import { keysOf, lockAccount } from '../ledger/statements.ts'
 import { isBilled } from '../migrations.ts'
 
-interface ClosedInvoice {
+export interface ClosedInvoice {
   readonly invoice: string
   readonly month: string
 }
@@ -17,29 +18,24 @@ interface ClosedInvoice {
 /** Statements closed in one transaction: there is one for each currency and month, and all who write may wait for it. */
 const statementsAtOnce = 200
 
-interface Closing {
-  readonly throughMonth: string
-  readonly now: number
-  /** Nobody waits any more: what is left is for the next time. */
-  isOver(): boolean
-}
-
-/** Closes the pending statements of a profile up to a month, oldest first: those that are there when it begins. */
-export async function closeStatements(
+/**
+ * Closes the pending statements of a profile up to a month, oldest first: those that are there when it begins. Returns
+ * some at a time, each time as soon as they are closed.
+ */
+export async function* closeStatements(
   sql: Sql,
   place: ProfilePlace,
-  { throughMonth, now, isOver }: Closing,
-): Promise<readonly ClosedInvoice[]> {
+  throughMonth: string,
+  now: number,
+): AsyncGenerator<readonly ClosedInvoice[]> {
   const [last] = await sql.all('select id from billing_statements order by id desc limit 1')
-  if (last === undefined) return []
+  if (last === undefined) return
   const through = { month: throughMonth, id: number(last, 'id') }
-  const closed: ClosedInvoice[] = []
-  let some: readonly ClosedInvoice[]
-  do {
-    some = await closeSome(sql, place, through, now)
-    closed.push(...some)
-  } while (some.length === statementsAtOnce && !isOver())
-  return closed
+  for (let some = statementsAtOnce; some === statementsAtOnce; ) {
+    const next = await closeSome(sql, place, through, now)
+    some = next.length
+    yield next
+  }
 }
 
 function closeSome(

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Sql, SqlTx, SqlValue, Store } from '#stores/store.ts'
+import { type Sql, type SqlTx, type SqlValue, type Store, StoreUnavailable } from '#stores/store.ts'
 import { put, row } from '../../testing/rows.ts'
 import { account, billingStore, profile, startBilling } from '../../testing/start.ts'
 
@@ -122,6 +122,70 @@ test('the newest invoices are listed without a look at all others, and at what i
   }
 })
 
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+/** 676 statements: one for each currency. */
+const manyPending = letters
+  .flatMap((one) => letters.map((other) => `X${one}${other}`))
+  .map((billingCurrency) => row({ invoice: undefined, date: '2026-09-01', billingCurrency }))
+
+/** Called with the number of the transaction that closes some, before its first write. */
+function beforeClosing(store: Store, then: (step: number) => void): void {
+  const { transact } = store.sql
+  let step = 0
+  store.sql.transact = (work, mode) =>
+    transact((tx) => {
+      let isClosing = false
+      const run = tx.run.bind(tx)
+      tx.run = async (text, ...values) => {
+        if (!isClosing && text.startsWith('update billing_statements set invoice')) {
+          isClosing = true
+          then(++step)
+        }
+        return run(text, ...values)
+      }
+      return work(tx)
+    }, mode)
+}
+
+test('what was closed before a later step failed is answered, and the next request answers the rest', async () => {
+  await using store = await billingStore()
+  await using started = await startBilling({ store })
+  assert.deepEqual(await put(started, manyPending), [])
+  let failing = 3
+  beforeClosing(store, (step) => {
+    if (step === failing) throw new StoreUnavailable('away', 'later')
+  })
+  const close = async (): Promise<string[]> =>
+    (await started.post(`${profile}/closeInvoices`, {})).value.map(
+      (one: { readonly invoice: string }) => one.invoice,
+    )
+  const first = await close()
+  assert.equal(first.length, 400)
+  failing = 4
+  await assert.rejects(close(), StoreUnavailable)
+  const rest = await close()
+  assert.equal(new Set([...first, ...rest]).size, manyPending.length)
+})
+
+test('a round that is stopped closes no more than some of many statements', async () => {
+  await using store = await billingStore()
+  await using started = await startBilling({ store })
+  assert.deepEqual(await put(started, manyPending), [])
+  let end: Promise<void> | undefined
+  const { promise: begun, resolve } = Promise.withResolvers<void>()
+  beforeClosing(store, () => {
+    end ??= rounds?.[Symbol.asyncDispose]() as Promise<void>
+    resolve()
+  })
+  const rounds = started.plane.registry.providers[1]?.start?.()
+  await begun
+  await end
+  const [closed] = await store.sql.all(
+    'select count(*) as n from billing_statements where invoice is not null',
+  )
+  assert.equal(Number(closed?.['n']), 200)
+})
+
 test('however many statements are pending, no transaction closes more than some of them', async () => {
   await using store = await billingStore()
   let most = 0
@@ -138,14 +202,11 @@ test('however many statements are pending, no transaction closes more than some 
       return work(tx)
     }, mode)
   await using started = await startBilling({ store })
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-  const currencies = letters.flatMap((one) => letters.map((other) => `X${one}${other}`))
-  const rows = currencies.map((billingCurrency) => row({ invoice: undefined, billingCurrency }))
-  assert.deepEqual(await put(started, rows), [])
+  assert.deepEqual(await put(started, manyPending), [])
   const { value } = await started.post(`${profile}/closeInvoices`, {})
   assert.equal(
     new Set(value.map((one: { readonly invoice: string }) => one.invoice)).size,
-    rows.length,
+    manyPending.length,
   )
   assert.ok(most > 0 && most <= 200, `${most} at once`)
   await assert.rejects(started.post(`${profile}/closeInvoices`, {}), { code: 'NothingToInvoice' })

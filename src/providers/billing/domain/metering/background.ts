@@ -66,7 +66,7 @@ async function runOnce(deps: BackgroundDependencies, isStopped: () => boolean): 
       // The type's `toModel` made the rows.
       const model = (await reader.get(id))?.model as BillingProfile | undefined
       if (model === undefined || model.monthlyInvoices === false) return
-      await closeStatements(ledger.sql, place, { throughMonth: month, now, isOver: isStopped })
+      for await (const _ of closeStatements(ledger.sql, place, month, now)) if (isStopped()) return
     })
     if (isStopped()) return
   }
