@@ -68,14 +68,14 @@ test('resource groups leave places to others, and their own after a minute, and 
     const minutes: (() => void)[] = []
     const places = new EnginePlaces(engine, {
       after: (milliseconds, run) => {
-        if (milliseconds !== 60_000) return realTimers.after(milliseconds, run)
+        if (milliseconds !== 60_000) return realTimers.after(10, run)
         minutes.push(run)
         return { cancel() {} }
       },
     })
-    const remove = (group: string, subscription = 's') =>
+    const remove = (group: string, subscription = 's', isWanted = true) =>
       places
-        .for(`/subscriptions/${subscription}/resourcegroups/${group}`, async () => true)
+        .for(`/subscriptions/${subscription}/resourcegroups/${group}`, async () => isWanted)
         .remove(group)
     const works = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'c', 'c', 'd', 'e', 'f'].map((one) =>
       remove(one),
@@ -84,13 +84,17 @@ test('resource groups leave places to others, and their own after a minute, and 
     await until(() => begun.includes('other'))
     // Six of any, three of groups that had none, and one of another subscription.
     assert.deepEqual(begun, ['a', 'a', 'a', 'b', 'b', 'b', 'c', 'd', 'e', 'other'])
+    await assert.rejects(remove('a', 's', false), /not wanted/)
     for (const pass of minutes.slice(0, 2)) pass()
     await until(() => begun.length === 11)
     assert.equal(begun.at(-1), 'f')
     places.close()
     held.resolve()
     const ended = await Promise.allSettled(works)
-    assert.equal(ended.filter(({ status }) => status === 'rejected').length, 2)
+    const reasons = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason.message] : []))
+    assert.deepEqual(reasons, ['the server is closing', 'the server is closing'])
+    await assert.rejects(remove('late'), /closing/)
+    assert.equal(begun.length, 11)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -5,9 +5,9 @@
 
 import type { StepEngine } from '#engines/containers/perform-step.ts'
 import type { Timers } from '#kernel/ports.ts'
-import { createGroupRoom } from '#kernel/room.ts'
+import { createGroupRoom, type Leave } from '#kernel/room.ts'
 import { StepFailure } from '#plane/declare/reconciled.ts'
-import { whileWanted } from './pulls.ts'
+import { closing, whileWanted } from './pulls.ts'
 
 /** The last places are for resource groups without a step there, and half of them for such subscriptions. */
 const places = { perOwnerMax: 3, sumMax: 12, spare: 6 }
@@ -25,14 +25,14 @@ export class EnginePlaces {
     this.#timers = timers
   }
 
-  /** Gives up what waits. */
+  /** Gives up what waits, and begins nothing more. */
   close(): void {
-    this.#closed.abort()
+    this.#closed.abort(new Error(closing))
   }
 
   /**
    * The engine for a step of a resource group. Pulls have places of their own, and a stop waits for programs. Throws `StepFailure` for a step that
-   * is not wanted any more before it has a place.
+   * is not wanted any more before it has a place, and after `close`.
    */
   for(resourceGroup: string, isWanted: () => Promise<boolean>): StepEngine {
     const engine = this.#engine
@@ -53,11 +53,16 @@ export class EnginePlaces {
     isWanted: () => Promise<boolean>,
     work: () => Promise<void>,
   ): Promise<void> {
-    const enter = async (signal: AbortSignal) =>
-      await this.#room.enter(owner, 1, () => AbortSignal.any([signal, this.#closed.signal]))
+    const enter = async (signal: AbortSignal): Promise<Leave> => {
+      const gone = AbortSignal.any([signal, this.#closed.signal])
+      const leave = await this.#room.enter(owner, 1, () => gone)
+      if (!gone.aborted) return leave
+      leave()
+      throw gone.reason
+    }
     const [entered] = await Promise.allSettled([whileWanted(this.#timers, isWanted, enter)])
     if (entered.status === 'rejected') {
-      throw new StepFailure('later', 'ContainerEngineBusy', 'other groups are made first')
+      throw new StepFailure('later', 'ContainerEngineBusy', entered.reason.message)
     }
     const leave = entered.value
     const late = this.#timers.after(placeMilliseconds, leave)
