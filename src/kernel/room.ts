@@ -36,6 +36,7 @@ export interface Room {
   /**
    * Resolves when there is room for the amount, with a function that frees it. `awaited` is asked only where there is
    * no room: when its signal is aborted, the caller waits no longer, and the promise rejects with the signal's reason.
+   * Whoever finds room has it at once, also for one who is gone: a signal costs more than a short read (decision 0267).
    */
   enter(owners: Owners, amount: number, awaited?: Awaited): Leave | Promise<Leave>
   /** What `enter` takes. */

@@ -94,6 +94,8 @@ test('a task that nobody waits for any more leaves the queue', async () => {
   const ends = setInterval(() => begun.postMessage('end'), 20)
   await Promise.all([first, third])
   clearInterval(ends)
+  // Nor is it begun where there is room.
+  await assert.rejects(threads.ask('fifth', 'quick', awaited), /gone/)
   assert.deepEqual([count('wait longer'), count('quick')], [1, 0])
   begun.close()
 })

@@ -36,7 +36,7 @@ export class PastLimit extends Error {
 }
 
 interface LimitedThreads<Task, Answer> {
-  /** Throws `PastLimit`, and the reason of the signal where it is aborted while the task waits for a thread. */
+  /** Throws `PastLimit`, and the reason of the signal where it is aborted before the task has a thread. */
   ask(ownerId: string, task: Task, awaited?: Awaited): Promise<Answer>
 }
 
@@ -156,6 +156,7 @@ export function openThreads<Task, Answer>(
       return true
     }
     try {
+      awaited?.()?.throwIfAborted()
       const result = await answered(
         task,
         limits.seconds * 1000 > quickMilliseconds ? onSlow : undefined,

@@ -39,6 +39,7 @@ export class CommandPace {
   async turn(resourceGroup: string, signal?: AbortSignal): Promise<void> {
     const [described] = await Promise.allSettled([this.#engine.describe()])
     if (described.status === 'fulfilled' && !described.value.runsPrograms) return
+    signal?.throwIfAborted()
     const until = signal ?? this.#closed.signal
     const [entered] = await Promise.allSettled([this.#room.enter(resourceGroup, 1, () => until)])
     if (entered.status === 'fulfilled') this.after(1000, entered.value)

@@ -125,6 +125,8 @@ test('a probe that has ended takes no turn, and at the end of the process what e
     await pace.turn('a')
     client.abort(new Error('gone'))
     await begins
+    // Nor does it take one where there is room.
+    await assert.rejects(new CommandPace(engine).turn('a', client.signal), /gone/)
   } finally {
     rmSync(folder, { recursive: true })
   }
