@@ -95,6 +95,33 @@ test('one resource group does not take all that may be under way', async () => {
   assert.equal(new Set(looked).size, 7)
 })
 
+test('all management groups together do not take all that may be under way', async () => {
+  const open = Promise.withResolvers<void>()
+  const looked: string[] = []
+  const script: Parameters<typeof scriptedProvider>[0] = {
+    async observe({ id }) {
+      looked.push(id.key)
+      await open.promise
+    },
+    next: () => ({ kind: 'done' }),
+  }
+  await using t = await startPlane({
+    limits: { stepsAtOnceMax: 4 },
+    providers: [scriptedProvider(script, 'any')],
+  })
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    const path = `/providers/Vendor.Management/managementGroups/${name}`
+    await t.call('PUT', `${path}/providers/Vendor.Scripted/valves/one`, body)
+  }
+  await t.call('PUT', valve('mine'), body)
+  await until(() => looked.length === 4)
+  open.resolve()
+  assert.ok(
+    looked.some((key) => key.endsWith('/mine')),
+    looked.join(),
+  )
+})
+
 test('work of a crowded group is considered again after a while, and each time later', async () => {
   const open = Promise.withResolvers<void>()
   let looked = 0

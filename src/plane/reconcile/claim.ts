@@ -6,7 +6,7 @@
 
 import { keepLease, unlessTooLong } from '#kernel/lease.ts'
 import type { Timers } from '#kernel/ports.ts'
-import { groupKey } from '#kernel/resource-id.ts'
+import { groupKey, subscriptionKey } from '#kernel/resource-id.ts'
 import { forEverybody } from '#stores/awaited.ts'
 import { type Claim, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import { LostClaim } from '#stores/tries.ts'
@@ -26,7 +26,7 @@ const restSecondsMax = 3600
 /** The wait after a sweep that left more, for what others write. */
 const sweepAgainMilliseconds = 25
 const idleMillisecondsMax = 5000
-/** The share of what others leave that one resource group may take, since its resources may wait for slow machines. */
+/** The share of what others leave that one resource group, or all management groups, may take, since its resources may wait for slow machines. */
 const groupShare = 3 / 4
 /** Work that takes longer mostly waits: its place is another's from then on, up to twice as many as work at once. */
 const waitingMilliseconds = 2000
@@ -234,7 +234,7 @@ class Crowds {
   readonly #ends = new Map<string, number>()
 
   delayOf(key: string): number {
-    const ends = this.#ends.get(groupKey(key)) ?? 0
+    const ends = this.#ends.get(shareKey(key)) ?? 0
     const before = this.#found.get(key)
     const times = before?.ends === ends ? before.times : 0
     if (this.#found.size >= crowdedMax) this.#found.clear()
@@ -244,7 +244,7 @@ class Crowds {
 
   ended(key: string): void {
     if (this.#found.size === 0) this.#ends.clear()
-    else this.#ends.set(groupKey(key), (this.#ends.get(groupKey(key)) ?? 0) + 1)
+    else this.#ends.set(shareKey(key), (this.#ends.get(shareKey(key)) ?? 0) + 1)
   }
 
   hasFound(claim: Claim, running: Running, max: number): boolean {
@@ -259,10 +259,15 @@ interface Running {
   readonly waiting: ReadonlySet<Lease>
 }
 
+/** Of a key: the one of its resource group; outside those, of the first scope. Management groups have one share: whoever makes them has any number. */
+function shareKey(key: string): string {
+  return key.includes('/resourcegroups/') ? groupKey(key) : subscriptionKey(key)
+}
+
 /** A group without work under way finds a place as long as there is one. */
 function isCrowded({ key }: Claim, { underway, waiting }: Running, max: number): boolean {
-  const group = groupKey(key)
-  const own = [...underway.keys()].filter((one) => groupKey(one.claim.key) === group)
+  const group = shareKey(key)
+  const own = [...underway.keys()].filter((one) => shareKey(one.claim.key) === group)
   if (own.length === 0) return false
   const working = own.filter((one) => !waiting.has(one)).length
   const others = underway.size - waiting.size - working
@@ -289,9 +294,9 @@ function leaseOf(
  * and the last quarter of all places is for owners of whom nothing waits. A group without other work has a place anyway.
  */
 function hasPlace(lease: Lease, { underway, waiting }: Running, max: number): boolean {
-  const group = groupKey(lease.claim.key)
+  const group = shareKey(lease.claim.key)
   const others = [...underway.keys()].filter((one) => one !== lease)
-  if (others.every((one) => groupKey(one.claim.key) !== group)) return true
+  if (others.every((one) => shareKey(one.claim.key) !== group)) return true
   const own = others.filter((one) => waiting.has(one) && one.owner === lease.owner).length
   return own === 0 || (own < max / 2 && underway.size <= max * 1.5)
 }

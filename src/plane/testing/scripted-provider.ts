@@ -22,7 +22,10 @@ export interface ValveScript
 
 export const valveDeadlineSeconds = 60
 
-export function scriptedProvider(script: ValveScript): Provider {
+export function scriptedProvider(
+  script: ValveScript,
+  scope: 'any' | 'resource-group' = 'resource-group',
+): Provider {
   return defineProvider({
     namespace: 'Scripted',
     description: 'What a test plays.',
@@ -30,7 +33,7 @@ export function scriptedProvider(script: ValveScript): Provider {
       defineReconciled<Valve>({
         type: 'Scripted/valves',
         description: 'Open or shut.',
-        scope: 'resource-group',
+        scope,
         tracked: { location: 'optional' },
         name: { pattern: /^[a-z0-9-]{1,30}$/, rule: 'letters, digits and hyphens' },
         versions: [
