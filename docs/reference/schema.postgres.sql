@@ -1376,7 +1376,7 @@ CREATE INDEX business_customers_by_tax_area_id ON business_customers USING btree
 
 CREATE INDEX business_documents_by_currency_id ON business_documents USING btree (currency_id) WHERE (currency_id <> '00000000-0000-0000-0000-000000000000'::text);
 
-CREATE INDEX business_documents_by_customer ON business_documents USING btree (customer_id);
+CREATE INDEX business_documents_by_customer ON business_documents USING btree (customer_id, kind, number);
 
 CREATE INDEX business_documents_by_invoice ON business_documents USING btree (invoice_id);
 
@@ -1402,9 +1402,13 @@ CREATE INDEX business_item_ledger_entries_by_item ON business_item_ledger_entrie
 
 CREATE UNIQUE INDEX business_item_ledger_entries_by_number ON business_item_ledger_entries USING btree (company_id, entry_number);
 
+CREATE INDEX business_item_units_by_company ON business_item_units_of_measure USING btree (company_id, item_id, unit_of_measure_code);
+
 CREATE UNIQUE INDEX business_item_units_by_item ON business_item_units_of_measure USING btree (item_id, unit_of_measure_id);
 
 CREATE INDEX business_item_units_of_measure_by_unit_of_measure_id ON business_item_units_of_measure USING btree (unit_of_measure_id) WHERE (unit_of_measure_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_item_variants_by_company ON business_item_variants USING btree (company_id, item_id, code);
 
 CREATE UNIQUE INDEX business_item_variants_by_item ON business_item_variants USING btree (item_id, code);
 

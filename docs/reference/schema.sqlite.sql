@@ -804,7 +804,7 @@ end;
 CREATE INDEX business_documents_by_currency_id
 on business_documents (currency_id) where currency_id <> '00000000-0000-0000-0000-000000000000';
 
-CREATE INDEX business_documents_by_customer on business_documents (customer_id);
+CREATE INDEX business_documents_by_customer on business_documents (customer_id, kind, number);
 
 CREATE INDEX business_documents_by_invoice on business_documents (invoice_id);
 
@@ -952,6 +952,9 @@ CREATE TABLE business_item_units_of_measure (
   last_modified_date_time bigint not null default 0
 );
 
+CREATE INDEX business_item_units_by_company
+on business_item_units_of_measure (company_id, item_id, unit_of_measure_code);
+
 CREATE UNIQUE INDEX business_item_units_by_item
 on business_item_units_of_measure (item_id, unit_of_measure_id);
 
@@ -986,6 +989,9 @@ CREATE TRIGGER business_item_variants_logged_update after update on business_ite
 begin
   insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'itemVariants', new.id);
 end;
+
+CREATE INDEX business_item_variants_by_company
+on business_item_variants (company_id, item_id, code);
 
 CREATE UNIQUE INDEX business_item_variants_by_item
 on business_item_variants (item_id, code);

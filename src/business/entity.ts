@@ -191,6 +191,8 @@ export interface Entity {
   readonly versions: readonly Version[]
   /** The default order of a list; the fields are together unique within a company. */
   readonly defaultOrder: readonly string[]
+  /** By each of these columns, an index has the rows with one value in the default order. */
+  readonly inOrderBy: readonly string[]
   /** A list is refused unless its filter names one value of this field, or a key. */
   readonly listNeeds?: string
 }
@@ -364,6 +366,7 @@ export function defineEntity(declared: EntityDeclaration): Entity {
     navigations: [],
     actions: [],
     versions,
+    inOrderBy: ['company_id'],
     shown: {
       'v2.0': shownIn(declared.fields, 'v2.0'),
       'v1.0': shownIn(declared.fields, 'v1.0'),

@@ -329,6 +329,15 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       'drop index business_lines_by_item',
       'create index business_lines_by_item on business_lines (item_id, unit_of_measure_id)',
     ],
+    // A list below a customer costs what its kind has, and one of a company what the company has.
+    [
+      'drop index business_documents_by_customer',
+      'create index business_documents_by_customer on business_documents (customer_id, kind, number)',
+      `create index business_item_variants_by_company
+        on business_item_variants (company_id, item_id, code)`,
+      `create index business_item_units_by_company
+        on business_item_units_of_measure (company_id, item_id, unit_of_measure_code)`,
+    ],
   ]
 }
 

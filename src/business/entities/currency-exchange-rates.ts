@@ -31,4 +31,6 @@ export const currencyExchangeRates: Entity = defineEntity({
   alternateKeys: [['currencyCode', 'startingDate']],
   allows: editable,
   defaultOrder: ['currencyCode', 'startingDate'],
+  // Their index has ids of currencies. One with codes would be taken for a filter of such an id, too.
+  inOrderBy: [],
 })

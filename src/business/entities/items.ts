@@ -71,6 +71,8 @@ export const itemVariants: Entity = defineEntity({
   navigations: [toOne('item', 'items', 'item_id')],
   allows: editable,
   defaultOrder: ['itemNumber', 'code'],
+  // Their indexes have ids of items. One with numbers would be taken for a filter of such an id, too.
+  inOrderBy: [],
 })
 
 /** Ours: the facts name no set for the units of one item, and without one only base units could be sold. */

@@ -158,6 +158,7 @@ function salesLines(kind: DocumentKind, set: string, type: string, document: str
     ],
     allows: editable,
     defaultOrder: ['documentId', 'sequence'],
+    inOrderBy: ['document_id'],
     listNeeds: 'documentId',
   })
 }

@@ -55,4 +55,5 @@ export const taxRates: Entity = defineEntity({
   alternateKeys: [['taxAreaId', 'taxGroupId']],
   allows: editable,
   defaultOrder: ['taxAreaCode', 'taxGroupCode'],
+  inOrderBy: [],
 })

@@ -151,6 +151,9 @@ test('rows below a row, and those with known ids, are found by it, and by no ind
     assert.ok(ofLists.length > 0 || address.startsWith('customerPaymentJournals'), address)
     for (const one of ofLists) {
       assert.doesNotMatch(one, wholeCompany, address)
+      // Those of another kind are not looked at.
+      if (one.includes('business_documents_'))
+        assert.match(one, /_by_customer \(customer_id=\? AND kind=\?\)/, address)
       // Where it holds up nobody, and ends when it takes too long.
       assert.match(one, /^scan .* true$/, address)
     }
@@ -168,15 +171,51 @@ test('rows below a row, and those with known ids, are found by it, and by no ind
 test('a list in an order of no index is a scan', async (t) => {
   await using company = await openCompany(t, 'sqlite')
   assert.ok(company)
-  for (const set of ['itemVariants', 'itemUnitsOfMeasure', 'outboxEntries']) {
-    const { reads, texts } = watched(company)
-    await read(company, set, { reads })
-    assert.deepEqual(texts, [], set)
-  }
   const { reads, texts } = watched(company)
-  for (const set of ['customers', 'items', 'salesInvoices', 'currencies', 'generalLedgerEntries'])
+  for (const set of ['itemVariants', 'currencyExchangeRates', 'taxRates'])
     await read(company, set, { reads })
-  assert.equal(texts.length, 5)
+  assert.deepEqual(texts, [])
+  const inOrder = ['customers', 'items', 'salesInvoices', 'currencies', 'generalLedgerEntries']
+  for (const set of [...inOrder, 'itemUnitsOfMeasure', 'outboxEntries'])
+    await read(company, set, { reads })
+  assert.equal(texts.length, 7)
+})
+
+test('no list goes through a table or sorts while it holds up the process', async (t) => {
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  const { customerId: id } = company
+  const db = new DatabaseSync(':memory:')
+  for (const { sqlite } of businessMigrations) for (const text of sqlite) db.exec(text)
+  defineFunctions(db, new StatementTime(60))
+  const below = businessModel.entities.flatMap(({ set, navigations }) =>
+    navigations.flatMap(({ name, many }) => (many ? [`${set}(${id})/${name}`] : [])),
+  )
+  const sets = businessModel.entities.filter(({ scope }) => scope === 'company')
+  const lists = [...sets.filter((one) => !one.listNeeds).map(({ set }) => set), ...below]
+  let plan = ''
+  // Rows above are found, and no others.
+  const all: Reads['all'] = async (text, ...values) => {
+    const steps = db.prepare(`explain query plan ${text}`).all(...values)
+    plan += steps.map(({ detail }) => `${detail}\n`).join('')
+    return text.endsWith(' limit 1') ? [{ id }] : []
+  }
+  for (const list of lists) {
+    plan = ''
+    await read(company, `${list}?$top=1`, { reads: { all, scan: async () => [] } })
+    assert.doesNotMatch(plan, /SCAN (t0|business)|TEMP B-TREE FOR ORDER BY/, list)
+    for (const search of ['?$top=1', '?$top=1&$count=true', '/$count']) {
+      plan = ''
+      const budget = Budget.ofAnswer().inTransaction()
+      await read(company, list + search, { reads: { all }, budget: budget.share(0) })
+      assert.match(plan, /SEARCH (t0|business_\w+) USING/, list)
+      assert.doesNotMatch(plan, /SCAN (t0|business)/, list)
+      // Each row that is looked at is of the list.
+      if (list.includes(')/sales') && !list.includes('Lines'))
+        assert.match(plan, /\(customer_id=\? AND kind=\?\)/, list)
+    }
+  }
+  db.close()
 })
 
 test('a transaction counts the rows of lists that it goes through without a filter', async (t) => {

@@ -42,11 +42,8 @@ export function mayScan({ filter, orderBy, skip }: QueryOptions): boolean {
 
 /** Whether an index has the rows in their own order, or there is one at the most. */
 export function isInOrder({ entity, navigation }: Segment): boolean {
-  const { alternateKeys, defaultOrder = [], fields } = entity
-  if (navigation === undefined) return alternateKeys.some((key) => `${key}` === `${defaultOrder}`)
-  if (!navigation.many) return true
-  const first = fields.find(({ name }) => name === defaultOrder[0])
-  return first?.column === navigation.on.foreign
+  if (navigation?.many === false) return true
+  return entity.inOrderBy.includes(navigation?.on.foreign ?? 'company_id')
 }
 
 /** The table whose rows are added for each row, if any. */
