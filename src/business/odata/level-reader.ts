@@ -228,7 +228,8 @@ export class LevelReader {
     const isScan = mayScan(options) || (isList && (isOfMany || reading.reads.scan !== undefined))
     const look = this.#lookFor(level, isScan, reading)
     const lookForSome = this.#lookForSome(level, reading)
-    const isWithin = reading.reads.scan === undefined
+    // What a single row adds up was counted with it.
+    const isWithin = navigation.many && reading.reads.scan === undefined
     const found = await hanging(statement, { conditions, column, page, isWithin }, look)
     const lists = new Map<string, WrittenList>()
     for (const { value, place, total } of found) {

@@ -33,7 +33,7 @@ export const odataLimits = Object.freeze({
   wholeLinesMax: 20_000,
   /** Rows that filters and orders of all requests of one transaction may scan. */
   scannedRowsMax: 10_000,
-  /** Rows of lists below other rows that one transaction may look through, of which it may show few. */
+  /** Rows that the lists, counts and later pages of one transaction may look through besides, of which it may show few. */
   listedRowsMax: 20_000,
   /** Rows and characters that every request of a batch gets, however many the earlier requests took. */
   partRowsKept: 10,

@@ -320,3 +320,26 @@ test('each row that a statement looks at is counted, also where an index tells t
   }
   db.close()
 })
+
+test('a change that expands what is added up for its row counts the rows behind it once', async (t) => {
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  const { companyId, customerId, sql } = company
+  await sql.transact(async (tx) => {
+    for (let at = 0; at < 0.6 * odataLimits.scannedRowsMax; at++) {
+      await tx.run(
+        "insert into business_documents (id, company_id, revision, kind, number, customer_id, bill_to_customer_id) values (?, ?, 1, 'invoice', ?, ?, ?)",
+        `document${at}`,
+        companyId,
+        `N${at}`,
+        customerId,
+        customerId,
+      )
+    }
+  })
+  for (const name of ['agedAccountsReceivable', 'salesInvoices($top=1)']) {
+    const budget = Budget.ofAnswer().inTransaction().share(0)
+    const reads = { all: sql.all.bind(sql) }
+    await read(company, `customers?$top=1&$expand=${name}`, { reads, budget })
+  }
+})
