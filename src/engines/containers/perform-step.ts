@@ -14,15 +14,9 @@ export interface StepMaterial {
   readonly signal?: AbortSignal
 }
 
-/** What steps need of an engine. */
-export type StepEngine = Pick<
-  ContainerEngine,
-  'pull' | 'create' | 'start' | 'restart' | 'stop' | 'remove'
->
-
 /** Throws the engine's errors. Steps without work (`wait`, `stuck`, `settled`) do nothing. */
 export async function performStep(
-  engine: StepEngine,
+  engine: ContainerEngine,
   group: string,
   step: Step,
   material: StepMaterial,

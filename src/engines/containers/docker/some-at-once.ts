@@ -18,11 +18,19 @@ export async function someAtOnce<T, R>(
   return results
 }
 
-/** Changes each, whatever fails. Throws the first failure at the end. */
+/**
+ * Changes each, whatever fails, and throws the first failure at the end. After one that failed all others go at once: each may wait
+ * a minute for a program that holds its container.
+ */
 export async function changeEach<T>(
   all: readonly T[],
   change: (one: T) => Promise<unknown>,
 ): Promise<void> {
-  const ended = await someAtOnce(all, atOnce.changes, (one) => Promise.allSettled([change(one)]))
-  for (const [result] of ended) if (result.status === 'rejected') throw result.reason
+  const failures: unknown[] = []
+  for (let at = 0, most: number = atOnce.changes; at < all.length; at += most) {
+    if (failures.length > 0) most = all.length
+    const ended = await Promise.allSettled(all.slice(at, at + most).map(change))
+    for (const one of ended) if (one.status === 'rejected') failures.push(one.reason)
+  }
+  if (failures.length > 0) throw failures[0]
 }

@@ -12,7 +12,7 @@ const places = { perOwnerMax: 6, sumMax: 16, spare: 4 }
 /** How long one waits for a place. It holds up other work meanwhile. */
 const waitMilliseconds = 1000
 const lookMilliseconds = 2000
-export const closing = 'the server is closing'
+const closing = 'the server is closing'
 
 interface Pull {
   /** What shares places: a resource group. */

@@ -9,11 +9,7 @@ import type {
   GroupContents,
 } from '#engines/containers/engine.ts'
 import type { Step } from '#engines/containers/next-step.ts'
-import {
-  performStep,
-  type StepEngine,
-  type StepMaterial,
-} from '#engines/containers/perform-step.ts'
+import { performStep, type StepMaterial } from '#engines/containers/perform-step.ts'
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import type { WorkloadIdentities } from '#kernel/principal.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
@@ -34,7 +30,6 @@ import {
   credentialsOf,
   groupContents,
 } from '../../domain/groups/contents.ts'
-import { EnginePlaces } from '../../domain/groups/engine-places.ts'
 import { followEngineEvents, KnownEnds } from '../../domain/groups/follow-events.ts'
 import { GroupIndex } from '../../domain/groups/group-index.ts'
 import { type AllowedRegistries, engineImage } from '../../domain/groups/image-policy.ts'
@@ -118,7 +113,6 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     },
   })
   const pulls = new Pulls(deps.timers)
-  const enginePlaces = new EnginePlaces(engine, deps.timers)
   const described = describedBy(engine)
   /** The generation whose identity the directory is known to have, by the group's token. */
   const settled = new Map<string, number>()
@@ -172,7 +166,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     async perform(subject, { step, fresh }) {
       const pullsByItself = described.known?.pullsByItself ?? false
       const tried = await attempt(() =>
-        performOn(deps, around, subject, { step, pullsByItself, pulls, enginePlaces }),
+        performOn(deps, around, subject, { step, pullsByItself, pulls }),
       )
       if (tried.ok) return
       if (tried.heard !== undefined) {
@@ -180,7 +174,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
         deps.log.warn(fields, 'a step of a container group failed')
       }
       if (step.kind === 'create' && fresh && tried.kind === 'busy') {
-        if (await performElsewhere(deps, around, subject, enginePlaces)) return
+        if (await performElsewhere(deps, around, subject)) return
       }
       const before = subject.last?.trouble
       const again =
@@ -210,7 +204,6 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       wakeKey = wake
       signal.addEventListener('abort', () => probes.close(), { once: true })
       signal.addEventListener('abort', () => pulls.close(), { once: true })
-      signal.addEventListener('abort', () => enginePlaces.close(), { once: true })
       signal.addEventListener('abort', () => deps.pace.close(), { once: true })
       const { log, timers } = deps
       void followEngineEvents({ engine, index, ends, probes, clock, timers, log }, wake, signal)
@@ -308,14 +301,13 @@ interface Work {
   readonly step: Step
   readonly pullsByItself: boolean
   readonly pulls: Pulls
-  readonly enginePlaces: EnginePlaces
 }
 
 async function performOn(
   deps: ReconcileDependencies,
   around: GroupHostContext,
   subject: GroupSubject,
-  { step, pullsByItself, pulls, enginePlaces }: Work,
+  { step, pullsByItself, pulls }: Work,
 ): Promise<void> {
   const { id, token, desired } = subject
   await using held = new AsyncDisposableStack()
@@ -332,9 +324,8 @@ async function performOn(
           credentials: (image: string) => credentialsOf(desired, image, deps),
         }),
   }
-  const engine = placedEngine(deps, subject, enginePlaces)
   const run = (signal?: AbortSignal): Promise<void> =>
-    performStep(engine, token, step, signal ? { ...material, signal } : material)
+    performStep(deps.engine, token, step, signal ? { ...material, signal } : material)
   if (step.kind !== 'pull') return await run()
   await pulls.pull({
     owner: scopeOf(id).key,
@@ -342,19 +333,6 @@ async function performOn(
     isWanted: () => isWanted(deps, subject),
     run,
   })
-}
-
-/** A removal is always wanted. */
-function placedEngine(
-  deps: ReconcileDependencies,
-  subject: GroupSubject,
-  enginePlaces: EnginePlaces,
-): StepEngine {
-  const { id, desired } = subject
-  return enginePlaces.for(
-    scopeOf(id).key,
-    async () => desired === undefined || (await isWanted(deps, subject)),
-  )
 }
 
 async function isWanted(
@@ -383,16 +361,14 @@ async function performElsewhere(
   deps: ReconcileDependencies,
   around: GroupHostContext,
   subject: GroupSubject,
-  enginePlaces: EnginePlaces,
 ): Promise<boolean> {
   const { token, desired } = subject
   if (desired?.properties.ipAddress?.type !== 'Public') return false
   const tried = await attempt(async () => {
     await using held = new AsyncDisposableStack()
-    const engine = placedEngine(deps, subject, enginePlaces)
-    await engine.remove(token)
+    await deps.engine.remove(token)
     const contents = await contentsFor(deps, subject, desired, held)
-    await engine.create(token, withAnyHostPort(specOf(desired, around)), contents)
+    await deps.engine.create(token, withAnyHostPort(specOf(desired, around)), contents)
   })
   return tried.ok
 }
