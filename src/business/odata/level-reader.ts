@@ -271,9 +271,10 @@ export class LevelReader {
     return { statement, lists }
   }
 
-  /** Where the store holds up the process while it sorts. In a transaction the rows were counted before. */
-  #isSorting({ isSorted = false }: SetQuery, { reads }: ReadContext): boolean {
-    return isSorted && this.#context.dialect === 'sqlite' && reads.scan !== undefined
+  /** Where the store holds up the process while it sorts, as for each later page. In a transaction the rows were counted before. */
+  #isSorting({ isSorted = false, options }: SetQuery, { reads }: ReadContext): boolean {
+    const sorts = isSorted || options.skipToken !== undefined
+    return sorts && this.#context.dialect === 'sqlite' && reads.scan !== undefined
   }
 
   /** For rows that were found. What they are ordered by is computed again, and may be long for each of them. */

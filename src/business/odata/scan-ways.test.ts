@@ -343,3 +343,20 @@ test('a change that expands what is added up for its row counts the rows behind 
     await read(company, `customers?$top=1&$expand=${name}`, { reads, budget })
   }
 })
+
+test('a later page, which SQLite sorts, is a scan', async (t) => {
+  await using company = await openCompany(t, 'sqlite')
+  assert.ok(company)
+  await addCustomers(company, 3)
+  const { reads, texts } = watched(company)
+  const token = Buffer.from(
+    JSON.stringify(['N0', '00000000-0000-4000-8000-000000000000']),
+  ).toString('base64url')
+  const body = await read(company, `customers?$skiptoken=${token}`, { reads })
+  assert.match(body, /"number":"N2"/)
+  assert.doesNotMatch(body, /"number":"N0"/)
+  assert.deepEqual(
+    texts.filter((text) => text.includes('business_customers')),
+    [],
+  )
+})
